@@ -1,6 +1,7 @@
 import js from '@eslint/js';
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
+import { handledOutcomes } from './bin/handled-outcomes.mjs';
 import { linearPatterns } from './bin/linear-patterns.mjs';
 
 /** A focused test hides the others and a skipped one hides itself: a test that cannot run calls `context.skip(reason)`. */
@@ -38,11 +39,9 @@ export default tseslint.config(
       'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: true }],
     },
   },
-  {
-    files: ['shared/**', 'functions/**', 'infra/**', 'bin/*.mjs'],
-    plugins: { stillage: { rules: { 'linear-patterns': linearPatterns } } },
-    rules: { 'stillage/linear-patterns': 'error' },
-  },
+  { plugins: { stillage: { rules: { 'handled-outcomes': handledOutcomes, 'linear-patterns': linearPatterns } } } },
+  { files: ['shared/**', 'functions/**', 'infra/**', 'bin/*.mjs'], rules: { 'stillage/linear-patterns': 'error' } },
+  { files: ['shared/**/*.ts', 'functions/**/*.ts'], rules: { 'stillage/handled-outcomes': 'error' } },
   {
     files: ['bin/**', 'console/*.mjs', 'test/**/*.mjs', '*.js', '*.mjs'],
     languageOptions: {

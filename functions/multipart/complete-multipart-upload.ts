@@ -6,6 +6,7 @@ import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
 import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../shared/metadata/uploads/upload.ts';
 import { PartsReleased } from '../../shared/metadata/uploads/parts.ts';
 import { CompletedMeanwhile } from '../../shared/metadata/uploads/uploads.ts';
+import { bestEffort } from '../../shared/metadata/table/settled.ts';
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import type { Reservation } from '../../shared/metadata/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
@@ -144,7 +145,8 @@ async function complete(
     const expiration = expirations(key, version, upload.objectAttributes.tags);
     return { ...result(versionIdOf(version)), expiration, encryption };
   } catch (error) {
-    if (!(error instanceof OutcomeUnknown)) await contents.manifests.remove(manifest);
+    // A scrub finds what cannot be removed now.
+    if (!(error instanceof OutcomeUnknown)) await bestEffort(contents.manifests.remove(manifest));
     if (error instanceof CompletedMeanwhile) return { ...error.result, encryption };
     throw error;
   } finally {

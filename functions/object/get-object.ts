@@ -62,7 +62,7 @@ export const getObject = defineOperation({
     const body = await openFound(found, input, context.contents);
     return { found, body };
   },
-  render: ({ found, body }, input) => ({ ...renderRead(found, input), ...(body && { body }) }),
+  render: ({ found, body }, input) => ({ ...renderRead(found, input), body }),
 });
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html */

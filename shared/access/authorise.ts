@@ -48,7 +48,7 @@ export interface OwnedVersion extends Owned {
  */
 export interface Evidence {
   /** Returns the bucket policy's verdict on the question. */
-  policy(): Promise<'allow' | 'deny' | 'none'>;
+  policy(): 'none' | Promise<'allow' | 'deny' | 'none'>;
   /** Tells whether the policy leaves the bucket's owner the right to read, replace and delete it. */
   sparesOwner(): Promise<boolean>;
   /** Returns the version that the question is about, or undefined if it does not exist. */

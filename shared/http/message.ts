@@ -5,8 +5,11 @@
 
 /** Header fields with case-insensitive names (RFC 9110 §5). Values are bytes as latin1 characters, as on the wire. */
 export class Fields {
-  readonly #entries: [name: string, value: string][] = [];
-  readonly #byName = new Map<string, string[]>();
+  readonly #entries: (readonly [name: string, value: string])[] = [];
+  /** The first value of each name. */
+  readonly #first = new Map<string, string>();
+  /** All values of the names that occur more than once, which few requests have. */
+  #repeated: Map<string, string[]> | undefined;
 
   constructor(entries: Iterable<readonly [string, string]> = []) {
     for (const [name, value] of entries) this.add(name, value);
@@ -22,35 +25,48 @@ export class Fields {
   add(name: string, value: string): this {
     const lower = name.toLowerCase();
     this.#entries.push([lower, value]);
-    const values = this.#byName.get(lower);
-    if (values) values.push(value);
-    else this.#byName.set(lower, [value]);
+    const first = this.#first.get(lower);
+    if (first === undefined) this.#first.set(lower, value);
+    else this.#repeat(lower, first, value);
     return this;
   }
 
   /** Returns a field's value, with repeated fields joined by a comma (RFC 9110 §5.3), or undefined. */
   get(name: string): string | undefined {
-    const values = this.#byName.get(name);
-    return values === undefined ? undefined : values.length === 1 ? values[0] : values.join(',');
+    return this.#repeated?.get(name)?.join(',') ?? this.#first.get(name);
   }
 
   /** Returns the values of all fields with this name, in order. */
   all(name: string): readonly string[] {
-    return this.#byName.get(name) ?? [];
+    const first = this.#first.get(name);
+    if (first === undefined) return [];
+    return this.#repeated?.get(name) ?? [first];
+  }
+
+  /** Tells whether there are several fields with this name. */
+  isRepeated(name: string): boolean {
+    return this.#repeated?.has(name) === true;
   }
 
   has(name: string): boolean {
-    return this.#byName.has(name);
+    return this.#first.has(name);
   }
 
   /** Returns the distinct names in lower case, in order of first appearance. */
   names(): Iterable<string> {
-    return this.#byName.keys();
+    return this.#first.keys();
   }
 
   /** Iterates over the fields in the order received, with names in lower case. */
   [Symbol.iterator](): Iterator<readonly [string, string]> {
     return this.#entries[Symbol.iterator]();
+  }
+
+  #repeat(name: string, first: string, value: string): void {
+    const repeated = (this.#repeated ??= new Map<string, string[]>());
+    const values = repeated.get(name);
+    if (values) values.push(value);
+    else repeated.set(name, [first, value]);
   }
 }
 
@@ -64,12 +80,12 @@ export interface RequestMessage {
   /** Path and query exactly as received, undecoded: `/bucket/a%2Fb?acl`. */
   readonly target: string;
   readonly fields: Fields;
-  /** The bytes after transfer decoding. Reading starts with the first `next()`, which also sends 100-continue. */
-  readonly body: AsyncIterable<Uint8Array>;
+  /** The bytes after transfer decoding. Reading starts with the first `next()`, which also sends 100-continue. Undefined: none are announced. */
+  readonly body: AsyncIterable<Uint8Array> | undefined;
   /** True if the client connected over TLS, possibly to a trusted proxy. */
   readonly secure: boolean;
   /** Returns the number of body bytes read. */
-  readonly received?: () => number;
+  readonly received?: (() => number) | undefined;
   /** The client's address, as reported by trusted hops only. */
   readonly remoteAddress: string;
   /** True if it came on one connection too many: it is to be refused. */
@@ -80,7 +96,7 @@ export interface ResponseMessage {
   readonly status: number;
   readonly fields: Fields;
   /** Undefined: no body. Strings are sent as UTF-8. Bytes and strings get a Content-Length, unless `chunked`. */
-  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   /** Sends the body with chunked transfer coding, as S3 does for XML responses. */
-  readonly chunked?: boolean;
+  readonly chunked?: boolean | undefined;
 }

@@ -1,3 +1,5 @@
+import type { ItemKey } from '../ports/key-value-table.ts';
+
 /**
  * Serialises actions of one process per name, first come, first served. Does not protect against other processes, and
  * correctness does not depend on it: it only saves retries after conflicts.
@@ -16,4 +18,9 @@ export class KeyedMutex {
       if (this.#last.get(name) === mine) this.#last.delete(name);
     }
   }
+}
+
+/** Returns the name under which changes of an item are serialised. */
+export function mutexName({ pk, sk }: ItemKey): string {
+  return `${pk}\n${sk}`;
 }

@@ -28,10 +28,13 @@ export class SharedReads<Key, Value> {
   }
 
   #start(key: Key): Promise<Value> {
-    const read = this.#read(key).finally(() => {
+    const read = this.#read(key);
+    const end = (): void => {
       if (this.#running.get(key) === read) this.#running.delete(key);
-    });
+    };
     this.#running.set(key, read);
+    // Before whoever waits for it goes on.
+    read.then(end, end);
     return read;
   }
 }

@@ -4,16 +4,16 @@ export interface RequestRecord {
   readonly operation: string;
   readonly method: string;
   readonly status: number;
-  readonly code?: string;
-  readonly project?: string;
-  readonly user?: string;
-  readonly bucket?: string;
+  readonly code?: string | undefined;
+  readonly project?: string | undefined;
+  readonly user?: string | undefined;
+  readonly bucket?: string | undefined;
   /** The canonical id of the project that pays: the bucket's owner, otherwise the caller's project. */
-  readonly payer?: string;
+  readonly payer?: string | undefined;
   /** The billing class, where bills are computed from the log. */
-  readonly class?: string;
+  readonly class?: string | undefined;
   /** The number of requests that this one stands for, where the log has a sample of them. */
-  readonly sampled?: number;
+  readonly sampled?: number | undefined;
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly milliseconds: number;

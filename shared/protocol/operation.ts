@@ -169,7 +169,7 @@ export interface Answer {
   /** Text, or UTF-8. */
   readonly xml?: string | Uint8Array;
   readonly html?: string;
-  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array> | undefined;
 }
 
 /**

@@ -116,10 +116,10 @@ export class Pipeline {
       trace.operation = 'Preflight';
       return {};
     }
-    return this.#follow(await this.#authenticate(request, trace), trace, reader);
+    return await this.#follow(await this.#authenticate(request, trace), trace, reader);
   }
 
-  async #authenticate(request: RequestMessage, trace: RequestTrace): Promise<AuthenticatedHead> {
+  #authenticate(request: RequestMessage, trace: RequestTrace): AuthenticatedHead | Promise<AuthenticatedHead> {
     const { hostNames, operations } = this.#deps;
 
     // Address and provisional route: enough to refuse unknown routes, and for the log
@@ -143,7 +143,7 @@ export class Pipeline {
     const wants = {
       digestBody: operation?.body === 'stream',
       checksumsDescribe: operation?.checksumsDescribe ?? 'body',
-      ...(operation?.body === 'form' && { formBytes: limits.formBytes }),
+      formBytes: operation?.body === 'form' ? limits.formBytes : undefined,
     } as const;
     const authenticated = await authenticateBody(head, wants, this.#authentication);
     trace.caller = authenticated.caller;
@@ -205,9 +205,9 @@ export class Pipeline {
     const waited = clock.now() !== before;
     const present = waited && bucket ? await services.buckets.renewed(bucket) : bucket;
     if (present) authorisation.renew(present);
-    const concerns = (found: Bucket): Promise<void> => {
+    const concerns = async (found: Bucket): Promise<void> => {
       trace.bucket = found;
-      return this.#countAnonymous(caller, found);
+      await this.#countAnonymous(caller, found);
     };
     // Listing the properties takes 0.05 µs; a spread takes 20 µs, Object.assign 1.5 µs.
     const context: Context<'internal', 'none'> = {
@@ -237,17 +237,17 @@ export class Pipeline {
   }
 
   /** Counts a signed request, unless it addresses a reserved path. @throws RateExceeded */
-  async #countSigned({ caller, request }: Authenticated): Promise<void> {
-    if (caller.kind === 'user' && request.address.kind !== 'internal') await this.#rates.admit(caller.project.id);
+  #countSigned({ caller, request }: Authenticated): void | Promise<void> {
+    if (caller.kind === 'user' && request.address.kind !== 'internal') return this.#rates.admit(caller.project.id);
   }
 
   /** Counts an anonymous request separately from signed ones, so that strangers cannot use up the owner's rate. @throws RateExceeded */
-  async #countAnonymous(caller: Caller, bucket: Bucket | undefined): Promise<void> {
-    if (caller.kind === 'anonymous' && bucket) await this.#rates.admit(`anonymous/${bucket.project}`);
+  #countAnonymous(caller: Caller, bucket: Bucket | undefined): void | Promise<void> {
+    if (caller.kind === 'anonymous' && bucket) return this.#rates.admit(`anonymous/${bucket.project}`);
   }
 
   /** Loads the bucket that a request names. @throws S3Error InvalidBucketName, NoSuchBucket */
-  async #bucket(operation: AnyOperation, address: Address): Promise<Bucket | undefined> {
+  #bucket(operation: AnyOperation, address: Address): Promise<Bucket> | undefined {
     if (!('bucket' in address) || operation.bucketMustExist === false) return undefined;
     if (address.kind !== 'website') checkBucketName(address.bucket);
     return this.#deps.services.buckets.load(address.bucket);

@@ -23,7 +23,7 @@ export function checkHead({ fields, target }: RequestMessage, limits: Limits): v
   }
   if (!fields.has('host')) throw new S3Error('InvalidRequest', { message: 'Missing required header: Host' });
   for (const name of ['host', 'authorization', 'content-length', 'x-amz-date', 'x-amz-content-sha256']) {
-    if (fields.all(name).length > 1) throw new S3Error('InvalidRequest', { message: `Repeated header: ${name}` });
+    if (fields.isRepeated(name)) throw new S3Error('InvalidRequest', { message: `Repeated header: ${name}` });
   }
   const coding = fields.get('transfer-encoding')?.toLowerCase() ?? 'chunked';
   if (coding !== 'chunked') throw new S3Error('InvalidRequest', { message: `Unknown transfer coding: ${coding}` });

@@ -4,13 +4,14 @@ import { EndedBody } from './bodies/ended-body.ts';
 
 /** Returns the request with a body during whose reads the reader waits. */
 export function withWaits(request: RequestMessage, reader: Reader): RequestMessage {
-  return withBody(request, waiting(request.body, reader));
+  const { body } = request;
+  return body === undefined ? request : withBody(request, waiting(body, reader));
 }
 
 /** Returns the request with another body. */
 export function withBody(request: RequestMessage, body: AsyncIterable<Uint8Array>): RequestMessage {
   const { method, target, fields, secure, received, remoteAddress, isSurplus } = request;
-  return { method, target, fields, body, secure, remoteAddress, isSurplus, ...(received && { received }) };
+  return { method, target, fields, body, secure, remoteAddress, isSurplus, received };
 }
 
 async function* waiting(body: AsyncIterable<Uint8Array>, reader: Reader): AsyncGenerator<Uint8Array> {
@@ -38,5 +39,5 @@ export function endedWhenSent(response: ResponseMessage, reader: Reader): Respon
     return response;
   }
   reader.wait();
-  return { status, fields, body: new EndedBody(body, () => reader.end()), ...(chunked !== undefined && { chunked }) };
+  return { status, fields, body: new EndedBody(body, () => reader.end()), chunked };
 }

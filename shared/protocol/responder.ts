@@ -13,7 +13,7 @@ import { WholeBytes } from '../ports/whole-bytes.ts';
 import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { AtCapacity } from './bodies/bodies-in-flight.ts';
-import { responseCorsFields } from './console/cors.ts';
+import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
 import { RateExceeded } from './rate-limit.ts';
@@ -45,6 +45,7 @@ export interface RequestTrace {
 /** Turns the outcome of a request into its response, and writes its log line when the response ends. */
 export class Responder {
   readonly #deps: ResponderDeps;
+  #formatted = { second: NaN, date: '' };
 
   constructor(deps: ResponderDeps) {
     this.#deps = deps;
@@ -90,39 +91,60 @@ export class Responder {
   }
 
   /** Returns the response to an outcome, with the fields that every response has. */
-  async respond(request: RequestMessage, trace: RequestTrace, answer: Answer): Promise<ResponseMessage> {
+  respond(request: RequestMessage, trace: RequestTrace, answer: Answer): ResponseMessage | Promise<ResponseMessage> {
+    if (!isCrossOrigin(request)) return this.#response(request, trace, answer, []);
+    const { consoleOrigins } = this.#deps;
+    return responseCorsFields(request, consoleOrigins, () => this.#corsFields(request, trace)).then((corsFields) =>
+      this.#response(request, trace, answer, corsFields),
+    );
+  }
+
+  #response(
+    request: RequestMessage,
+    trace: RequestTrace,
+    answer: Answer,
+    corsFields: readonly (readonly [string, string])[],
+  ): ResponseMessage {
     const status = answer.status ?? 200;
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
-    const fields = this.#sendable(trace, [
+    const fields = new Fields();
+    this.#add(fields, trace, [
       ['x-amz-request-id', trace.requestId],
       ['x-amz-id-2', this.#deps.hostId],
-      ['date', formatHttpDate(this.#deps.services.clock.now())],
+      ['date', this.#date()],
       ['server', 'Stillage'],
-      ...(answer.fields ?? []),
-      ...(await responseCorsFields(request, this.#deps.consoleOrigins, () => this.#corsFields(request, trace))),
     ]);
+    if (answer.fields) this.#add(fields, trace, answer.fields);
+    this.#add(fields, trace, corsFields);
     const text = answer.xml ?? answer.html;
     if (text !== undefined) {
       fields.add('content-type', answer.xml === undefined ? 'text/html; charset=utf-8' : 'application/xml');
       // HEAD states the length that GET would send.
       if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(text)));
     }
-    const response = {
-      status,
-      fields,
-      ...(answer.xml !== undefined && status < 300 && { chunked: true }),
-    };
+    const chunked = answer.xml !== undefined && status < 300 ? true : undefined;
     const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
     if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
       this.#log(request, trace, status, body === undefined ? 0 : Buffer.byteLength(body));
-      return body === undefined ? response : { ...response, body };
+      return { status, fields, body, chunked };
     }
-    return { ...response, body: this.#streamed(request, trace, status, body) };
+    return { status, fields, body: this.#streamed(request, trace, status, body), chunked };
   }
 
-  /** Returns the fields that HTTP permits. Transports would reject the whole response for one that it does not: that is reported. */
-  #sendable({ requestId, operation }: RequestTrace, fields: Iterable<readonly [string, string]>): Fields {
-    const sendable = new Fields();
+  /** Returns the time for a response, formatted once a second. */
+  #date(): string {
+    const now = this.#deps.services.clock.now();
+    const second = Math.floor(now / 1000);
+    if (second !== this.#formatted.second) this.#formatted = { second, date: formatHttpDate(now) };
+    return this.#formatted.date;
+  }
+
+  /** Adds the fields that HTTP permits. Transports would reject the whole response for one that it does not: that is reported. */
+  #add(
+    sendable: Fields,
+    { requestId, operation }: RequestTrace,
+    fields: Iterable<readonly [name: string, value: string]>,
+  ): void {
     for (const [name, value] of fields) {
       if (isFieldName(name) && isFieldValue(value)) sendable.add(name, value);
       else {
@@ -130,7 +152,6 @@ export class Responder {
         this.#deps.telemetry.problem('a field of the answer cannot be sent', error, { requestId, operation });
       }
     }
-    return sendable;
   }
 
   /** Returns what the bucket's CORS rules add to a response. Without them, the response is still valid. */
@@ -172,17 +193,17 @@ export class Responder {
 
   #log(request: RequestMessage, trace: RequestTrace, status: number, bytesOut: number): void {
     const { caller, code } = trace;
-    const bucket = bucketNameOf(trace);
-    const payer = trace.bucket?.project ?? (caller.kind === 'user' ? caller.project.id : undefined);
+    const user = caller.kind === 'user' ? caller : undefined;
     this.#deps.telemetry.request({
       requestId: trace.requestId,
       operation: trace.operation,
       method: request.method,
       status,
-      ...(code !== undefined && { code }),
-      ...(caller.kind === 'user' && { project: caller.project.email, user: caller.name }),
-      ...(bucket !== undefined && { bucket }),
-      ...(payer !== undefined && { payer }),
+      code,
+      project: user?.project.email,
+      user: user?.name,
+      bucket: bucketNameOf(trace),
+      payer: trace.bucket?.project ?? user?.project.id,
       bytesIn: request.received?.() ?? 0,
       bytesOut,
       milliseconds: this.#deps.services.clock.now() - trace.startedAt,

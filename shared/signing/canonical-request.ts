@@ -18,12 +18,13 @@ export interface CanonicalParts {
 
 export function canonicalRequest({ method, uri, query, fields, signedHeaders, payloadHash }: CanonicalParts): string {
   let headers = '';
-  for (const name of signedHeaders) headers += `${name}:${trimmedValues(fields.all(name))}\n`;
+  for (const name of signedHeaders) headers += `${name}:${trimmedValues(fields, name)}\n`;
   return `${method}\n${uri}\n${query}\n${headers}\n${signedHeaders.join(';')}\n${payloadHash}`;
 }
 
-function trimmedValues(values: readonly string[]): string {
-  return values.length === 1 ? foldBlanks(values[0]!) : values.map(foldBlanks).join(',');
+function trimmedValues(fields: Fields, name: string): string {
+  if (fields.isRepeated(name)) return fields.all(name).map(foldBlanks).join(',');
+  return foldBlanks(fields.get(name) ?? '');
 }
 
 /**

@@ -70,13 +70,19 @@ function* readings({ method, fields }: RequestMessage, target: Target, claim: Si
   const { rawPath } = target;
   const { signedHeaders, payloadHash, signatureParameter } = claim;
   const parameters = target.query.parameters.filter((parameter) => parameter !== signatureParameter);
-  const canonicalPath = canonicalUri(rawPath);
-  const uris = new Set([canonicalPath, canonicalPath.replaceAll('%2F', '/')]);
-  if (visibleAscii.test(rawPath)) uris.add(rawPath);
   for (const query of target.query.readings()) {
     const signed = canonicalQuery(parameters, query.plus === ' ' ? '%20' : '%2B');
-    for (const uri of uris) {
+    for (const uri of signedPaths(rawPath)) {
       yield { canonical: canonicalRequest({ method, uri, query: signed, fields, signedHeaders, payloadHash }), query };
     }
   }
+}
+
+/** Yields the forms of a path that a client may have signed, the most likely first. */
+function* signedPaths(rawPath: string): Generator<string> {
+  const canonical = canonicalUri(rawPath);
+  yield canonical;
+  const withSlashes = canonical.replaceAll('%2F', '/');
+  if (withSlashes !== canonical) yield withSlashes;
+  if (rawPath !== canonical && rawPath !== withSlashes && visibleAscii.test(rawPath)) yield rawPath;
 }

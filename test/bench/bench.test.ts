@@ -40,6 +40,25 @@ describe('npm run bench', { timeout: 300_000 }, () => {
     }
   });
 
+  it('measures a small GET beside everything that others do meanwhile', async () => {
+    const all = JSON.parse(await bench('fairness', '--json')) as Result[];
+    const meanwhile = (beside: string | null): string | undefined =>
+      beside
+        ?.split(', ')
+        .map((one) => one.replace(/^\d+ /, ''))
+        .join(', ');
+    expect(all.map(({ beside }) => meanwhile(beside))).toEqual([
+      undefined,
+      'lists',
+      'lists by delimiter',
+      'lists of versions',
+      'uploads',
+      'DeleteObjects of 1,000',
+      'lists, uploads, DeleteObjects of 1,000',
+    ]);
+    for (const { requests, errors, firstError } of all) expect([requests, errors, firstError]).toEqual([6, 0, null]);
+  });
+
   it('says of what it does not know what it would be', async () => {
     await expect(bench('compare', 'no-such-commit')).rejects.toThrow('invalid reference: no-such-commit');
     await expect(bench('requests', '--seconds', '0')).rejects.toThrow('It must be a number above 0.');

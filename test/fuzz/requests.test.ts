@@ -9,7 +9,8 @@ import { bytesOf, requestOf } from './requests.ts';
 const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
 /** Settable, to try a failure again: STILLAGE_SEED=7. */
 const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const [requests, connections] = isLong ? [400_000, 60_000] : [6000, 1500];
+const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 400_000 : 6000));
+const connections = Number(process.env['STILLAGE_CONNECTIONS'] ?? (isLong ? 60_000 : 1500));
 /** After so many requests there is a new service, so that a failure is soon tried again. */
 const requestsOfService = 2000;
 const atOnce = 16;

@@ -5,7 +5,8 @@ import type { Found } from './inspector.ts';
 
 /** After so many starts of the service in one process there is a new one. */
 const inspectionsOfChild = 500;
-const patience = 60_000;
+/** Only a service that hangs takes as long, on however busy a machine. */
+const patience = 600_000;
 
 /** Inspects directories in a child process, which damage may end. */
 export class Inspector {

@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { blobsBelow } from '../support/blobs-on-disk.ts';
 import { textOf } from '../support/expect-error.ts';
 import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
 import { runProgram } from '../support/program.ts';
 import { expectScrubClean } from '../support/scrub-clean.ts';
 import { alice, startService, type Service } from '../support/server.ts';
+import { queryOf } from '../support/signer.ts';
 import { FailingCalls, type FailingCall } from './failing-calls.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
@@ -208,6 +210,32 @@ describe('a disk that fails', () => {
       await expectAcknowledged();
     },
   );
+
+  it('and cannot remove the parts of an upload that has ended: nothing else has to wait for that', async () => {
+    const failing = calls as FailingCalls;
+    failing.none();
+    const path = '/bucket/uploaded';
+    const { text } = await client.send({ method: 'POST', path, query: 'uploads' });
+    const uploadId = textOf(text, 'UploadId')!;
+    const part = { method: 'PUT', path, query: queryOf({ partNumber: '1', uploadId }), body: Buffer.alloc(large) };
+    const others = new Set(await blobsBelow(service.data));
+    expect((await client.send(part)).status).toBe(200);
+    const [blob] = (await blobsBelow(service.data)).filter((ref) => !others.has(ref));
+    expect(blob).toBeDefined();
+
+    failing.fail({ kind: 'unlink', error: 'EIO', path: blobs });
+    expect(outcome(await client.send({ method: 'DELETE', path, query: queryOf({ uploadId }) }))).toBe('204');
+    // These follow all changes first.
+    expect(outcome(await client.send({ method: 'HEAD', path: '/bucket' }))).toBe('200');
+    const bucket = `bucket-${count}`;
+    expect(outcome(await client.send({ method: 'PUT', path: `/${bucket}` }))).toBe('200');
+    expect(outcome(await client.send({ method: 'PUT', path: `/${bucket}/first`, body: 'a' }))).toBe('200');
+    expect(await blobsBelow(service.data)).toContain(blob);
+
+    failing.none();
+    expect(await runProgram(['release', '--data', service.data])).toMatchObject({ code: 0 });
+    expect(await blobsBelow(service.data)).not.toContain(blob);
+  });
 
   it('has lost nothing that was acknowledged when the process was killed, and nothing came back', async () => {
     const failing = calls as FailingCalls;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { knownFaults } from './planted.ts';
 import { simulate, type DeploymentKind } from './simulation.ts';
 
@@ -16,16 +16,19 @@ const requestsOfFault = 2000;
 const deployments: readonly DeploymentKind[] = ['machine', 'cloud'];
 
 describe.each(deployments)('a service that is simulated as it runs (%s)', (deployment) => {
-  it('keeps what it promises, whatever goes wrong', { timeout: 7_200_000 }, async () => {
-    const sum = { requests: 0, events: 0, kills: 0, days: 0, unchecked: 0 };
-    for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
-      const { hash: _, ...report } = await simulate({ seed, deployment, requests });
-      for (const name of Object.keys(report) as (keyof typeof report)[]) sum[name] += report[name];
-    }
-    console.log(`${deployment}, ${seeds} seeds from ${firstSeed}:`, sum);
-    expect(sum.kills).toBeGreaterThan(seeds);
+  const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
+  const sum = { seeds: 0, requests: 0, events: 0, kills: 0, days: 0, unchecked: 0 };
+  afterAll(() => {
+    console.log(`${deployment}, seeds ${firstSeed} to ${firstSeed + seeds - 1}:`, sum);
     // Of nine histories for each seed.
     expect(sum.unchecked).toBeLessThan(seeds);
+  });
+
+  it.each(all)('keeps what it promises, whatever goes wrong, with the seed %i', { timeout: 600_000 }, async (seed) => {
+    const { hash: _, ...report } = await simulate({ seed, deployment, requests });
+    sum.seeds += 1;
+    for (const name of Object.keys(report) as (keyof typeof report)[]) sum[name] += report[name];
+    expect(report.kills).toBeGreaterThan(1);
   });
 
   it('does the same again with the same seed', { timeout: 60_000 }, async () => {

@@ -63,13 +63,13 @@ export class MemoryTable implements KeyValueTable {
     this.calls.query += 1;
     const partition = mayBeStale ? this.#staleImage(pk) : (this.#partitions.get(pk) ?? new Map<string, Attributes>());
     const found = [...partition.keys()]
-      .sort(order)
       .filter(
         (sk) =>
           sk.startsWith(prefix) &&
           (from === undefined || order(sk, from) >= 0) &&
           (after === undefined || (reverse ? order(sk, after) < 0 : order(sk, after) > 0)),
-      );
+      )
+      .sort(order);
     if (reverse) found.reverse();
     const items: Item[] = [];
     for (let bytes = 0; items.length < Math.min(limit ?? found.length, found.length) && bytes <= pageBytes;) {

@@ -69,10 +69,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
   // By its environment, where an earlier release passes over what it does not know.
   const console = { STILLAGE_CONSOLE_PORT: '0', STILLAGE_CONSOLE_ORIGIN: consoleOrigin };
+  // Tests mean the same on every machine: only those that say so have several processes.
+  const alone = { STILLAGE_WORKERS: '1' };
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
     cwd: options.root ?? join(import.meta.dirname, '../..'),
-    env: { ...process.env, ...coverageEnvironment, ...console, ...options.env },
+    env: { ...alone, ...process.env, ...coverageEnvironment, ...console, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

@@ -261,6 +261,17 @@ function stringToSign(words: Words, time: string, scope: string, canonical: stri
   return [words.algorithm, time, scope, sha256(Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
+/** Keys that were derived, by secret and scope: tests that send millions of requests use few. */
+const signingKeys = new Map<string, Buffer>();
+const maxSigningKeys = 100;
+
 function signingKey({ secretAccessKey }: Key, scope: string, { prefix }: Words): Buffer {
-  return scope.split('/').reduce<Buffer>(hmac, Buffer.from(prefix + secretAccessKey));
+  const secret = prefix + secretAccessKey;
+  const name = `${secret} ${scope}`;
+  const known = signingKeys.get(name);
+  if (known !== undefined) return known;
+  const derived = scope.split('/').reduce<Buffer>(hmac, Buffer.from(secret));
+  if (signingKeys.size >= maxSigningKeys) signingKeys.clear();
+  signingKeys.set(name, derived);
+  return derived;
 }

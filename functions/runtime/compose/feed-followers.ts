@@ -18,7 +18,7 @@ export function feedFollowers(deps: {
   readonly grace: number;
 }): readonly Follower[] {
   const usage = new UsageFollower(deps);
-  const released = new ReleaseQueue({ ...deps, width: deps.table.writesPerCommit });
+  const released = new ReleaseQueue(deps);
   return [
     (batch) => usage.follow(batch),
     (batch) => released.follow(batch),

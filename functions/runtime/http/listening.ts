@@ -52,7 +52,9 @@ export function closing(server: Server): (patience: number) => Promise<void> {
     fresh.set(name, socket);
     socket.once('close', () => fresh.delete(name));
   });
-  const asked = ({ socket }: IncomingMessage): void => void fresh.delete(connectionName(socket));
+  const asked = ({ socket }: IncomingMessage): void => {
+    if (fresh.size > 0) fresh.delete(connectionName(socket));
+  };
   server.on('request', asked).on('checkContinue', asked).on('checkExpectation', asked);
   return async (patience) => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -37,16 +37,25 @@ const drainTime = 5000;
  * `request`, `checkContinue` and `checkExpectation`: expectations other than `100-continue` are ignored.
  */
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
-  /** Runs pipelined requests one after the other, as a later one may depend on an earlier one. */
+  /** The end of the last request of each connection. */
   const turns = new WeakMap<Socket, Promise<void>>();
+  const answer = async (
+    before: Promise<void> | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    try {
+      // Pipelined requests run one after the other, as a later one may depend on an earlier one.
+      await before;
+      await respond(handler, options, request, response);
+    } catch {
+      // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
+      response.destroy();
+    }
+  };
   return (request, response) => {
-    const turn = (turns.get(request.socket) ?? Promise.resolve())
-      .then(() => respond(handler, options, request, response))
-      .catch(() => {
-        // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
-        response.destroy();
-      });
-    turns.set(request.socket, turn);
+    const { socket } = request;
+    turns.set(socket, answer(turns.get(socket), request, response));
   };
 }
 
@@ -68,7 +77,7 @@ async function respond(
     method: request.method ?? '',
     target: request.url ?? '',
     fields,
-    body,
+    body: body.isAnnounced ? body : undefined,
     received: () => body.received,
     secure,
     remoteAddress,
@@ -158,6 +167,8 @@ function taken(response: ServerResponse, readerIdle: number): Promise<void> {
  */
 class IncomingBody implements AsyncIterable<Uint8Array> {
   received = 0;
+  /** False if reading would yield and do nothing. */
+  readonly isAnnounced: boolean;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #limits: BodyLimits;
@@ -169,9 +180,10 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#request = request;
     this.#response = response;
     this.#limits = limits;
-    this.#expectsContinue = /^100-continue$/i.test(request.headers.expect ?? '');
-    const announced = request.headers['content-length'];
-    this.#ended = request.headers['transfer-encoding'] === undefined && (announced === undefined || announced === '0');
+    const { expect, 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    this.#expectsContinue = expect !== undefined && /^100-continue$/i.test(expect);
+    this.#ended = coding === undefined && (length === undefined || length === '0');
+    this.isAnnounced = !this.#ended || this.#expectsContinue;
   }
 
   /** True while bytes of this body may still arrive. */

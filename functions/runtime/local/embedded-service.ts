@@ -2,6 +2,7 @@ import { Accounts, type ProjectDeclaration } from '../../../shared/metadata/acco
 import { RequestMeter } from '../../../shared/metadata/billing/request-meter.ts';
 import { KeyedMutex } from '../../../shared/metadata/keyed-mutex.ts';
 import { garbagePartitions, itemKey } from '../../../shared/metadata/table/keys.ts';
+import { settled } from '../../../shared/metadata/table/settled.ts';
 import { LifecyclePasses } from '../../../shared/metadata/lifecycle/lifecycle-passes.ts';
 import { Notifications } from '../../../shared/metadata/monitoring/notifications.ts';
 import type { Usage } from '../../../shared/metadata/quotas/usage.ts';
@@ -269,6 +270,6 @@ async function startBackground(
 /** Returns the key that binds continuation tokens to this deployment, created on first use. */
 async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<Uint8Array> {
   const key = itemKey.deployment('token-key');
-  await table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]);
+  await settled(table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]));
   return (await table.get(key))!['value'] as Uint8Array;
 }

@@ -3,6 +3,7 @@ import { randomKeyId, randomSecret } from '../../../shared/metadata/accounts/key
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
+import { settled } from '../../../shared/metadata/table/settled.ts';
 import { firstProject, firstProjectOf } from './initial-key.ts';
 
 /** The access key that the first start creates. */
@@ -29,7 +30,7 @@ export async function ensureFirstKey(
     await accounts.ensure(await firstProjectOf(accounts, [key]));
     show(key);
   }
-  await table.write([{ key: initialised, put: { done: true } }]);
+  await settled(table.write([{ key: initialised, put: { done: true } }]));
   return true;
 }
 

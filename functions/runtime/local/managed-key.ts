@@ -1,4 +1,5 @@
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
+import { settled } from '../../../shared/metadata/table/settled.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
@@ -9,7 +10,7 @@ const key = itemKey.deployment(context);
 /** Returns the key of SSE-S3, created on first use and stored encrypted with the key file. */
 export async function managedKey(table: KeyValueTable, secrets: Secrets, randomness: Randomness): Promise<Uint8Array> {
   const value = await secrets.seal(randomness.bytes(32), context);
-  await table.write([{ key, put: { value }, expect: { is: 'absent' } }]);
+  await settled(table.write([{ key, put: { value }, expect: { is: 'absent' } }]));
   return secrets.open((await table.get(key))!['value'] as Uint8Array, context);
 }
 

@@ -152,7 +152,8 @@ function capacityOptions(): readonly Option[] {
       '--workers <n>',
       'processes that serve requests; if 2 or more, another commits',
       'WORKERS',
-      defaults.workers,
+      undefined,
+      '1; 3 or 4 where there are more processors',
     ).argParser(workers),
     limitOption('limit to set, of those below (repeatable)'),
   ];

@@ -15,8 +15,8 @@ export class MeteredTelemetry implements Telemetry {
   request(record: RequestRecord): void {
     const charge = chargeOf(record);
     if (charge) this.#meter.count(charge);
-    const { payer: _, ...logged } = record;
-    this.#telemetry.request(logged);
+    // Many times faster than to leave it out.
+    this.#telemetry.request({ ...record, payer: undefined });
   }
 
   problem(...problem: Parameters<Telemetry['problem']>): void {

@@ -1,8 +1,8 @@
 import { close, existsSync, fstatSync, open } from 'node:fs';
-import { access, constants, mkdir, opendir, stat, unlink } from 'node:fs/promises';
+import { access, constants, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers } from '../../ports/blob-store.ts';
+import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers, BlobsNotRemoved } from '../../ports/blob-store.ts';
 import type {
   BlobDescription,
   BlobOwner,
@@ -21,7 +21,7 @@ import { blobRef, directoryOf, directories, hasChecksums, isBlobRef, isSmallBlob
 import { DirectorySync } from './directory-sync.ts';
 import { ensureDirectory, syncDirectory } from './durable-directory.ts';
 import { FileReader, OpenBlob, readStretch } from './file-reader.ts';
-import { FileWriter } from './file-writer.ts';
+import { EarlySyncs, FileWriter } from './file-writer.ts';
 import { moveSmallBlobs } from './former-small-blobs.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { makePrivate } from './private-path.ts';
@@ -38,6 +38,8 @@ const maxKeptBuffers = 32;
 const maxKeptSmallBuffers = 128;
 /** Blobs up to this size are read in one go, and their file is closed before the caller gets them. */
 const smallRead = 256 * 1024;
+/** The maximum number of files that are synced while they are written: with more, the disk is busy anyway. */
+const maxEarlySyncs = 4;
 /** The maximum number of files removed at the same time. */
 const removalsAtOnce = 16;
 
@@ -55,6 +57,7 @@ export class FileBlobStore implements BlobStore {
   readonly #small: SmallBlobs;
   readonly #smallWrites: SmallBlobWrites;
   readonly #directories = new DirectorySync();
+  readonly #earlySyncs = new EarlySyncs(maxEarlySyncs);
   readonly #randomness = new CryptoRandomness();
   readonly #buffers = new BufferPool(bufferSize, maxKeptBuffers);
   readonly #smallBuffers = new BufferPool(headerSize + smallBlobSize, maxKeptSmallBuffers);
@@ -81,13 +84,18 @@ export class FileBlobStore implements BlobStore {
   static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
     await ensureDirectory(root);
     await makePrivate(root);
-    for (const name of directories) {
-      const path = join(root, name);
-      await mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-        await makePrivate(path);
-      });
-    }
+    const present = new Set(await readdir(root));
+    await Promise.all(
+      directories.map(async (name) => {
+        const path = join(root, name);
+        if (present.has(name)) return makePrivate(path);
+        await mkdir(path, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
+          // Another process opens it, too.
+          if (error.code !== 'EEXIST') throw error;
+          await makePrivate(path);
+        });
+      }),
+    );
     const store = new FileBlobStore(root, environment);
     await moveSmallBlobs(join(root, 'small'), store.#small, environment);
     // Also for directories whose creator ended before they were durable.
@@ -170,14 +178,22 @@ export class FileBlobStore implements BlobStore {
   }
 
   async remove(refs: readonly BlobRef[]): Promise<void> {
-    const left = refs.filter(isBlobRef).values();
+    const waiting = refs.filter(isBlobRef).values();
+    const left = new Set<BlobRef>();
+    let cause: Error | undefined;
     const removeSome = async (): Promise<void> => {
-      for (const ref of left) {
-        await unlink(this.#pathOf(ref)).catch(unlessMissing);
+      for (const ref of waiting) {
+        try {
+          await unlink(this.#pathOf(ref)).catch(unlessMissing);
+        } catch (error) {
+          left.add(ref);
+          cause ??= error as Error;
+        }
       }
     };
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
-    await this.#smallWrites.remove(refs);
+    await this.#smallWrites.remove(refs.filter((ref) => !left.has(ref)));
+    if (cause !== undefined) throw new BlobsNotRemoved(left, cause.message, { cause });
   }
 
   abandon(refs: readonly BlobRef[]): void {
@@ -249,7 +265,7 @@ export class FileBlobStore implements BlobStore {
 
   #newFile(): NewFile {
     const ref = blobRef(Date.now(), this.#randomness);
-    return { ref, writer: new FileWriter(this.#pathOf(ref)) };
+    return { ref, writer: new FileWriter(this.#pathOf(ref), this.#earlySyncs) };
   }
 
   async #open(ref: BlobRef): Promise<number> {

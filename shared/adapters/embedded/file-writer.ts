@@ -7,22 +7,57 @@ const openFile = promisify(open);
 const syncData = promisify(fdatasync);
 const writeFile = promisify(write);
 
-/** A new file, written once from start to end, while the next buffer is being filled. */
+/** The number of bytes that are written before a sync of them begins. */
+const syncEvery = 8 * 1024 * 1024;
+
+/** Limits the files that are synced while they are written: each sync occupies a thread, and small requests need one, too. */
+export class EarlySyncs {
+  #left: number;
+
+  /** @param most the number of files at a time */
+  constructor(most: number) {
+    this.#left = most;
+  }
+
+  /** Runs a sync, unless there are too many. @returns undefined then */
+  run(sync: () => Promise<void>): Promise<void> | undefined {
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    return sync().finally(() => (this.#left += 1));
+  }
+}
+
+/**
+ * A new file, written once from start to end, while the next buffer is being filled. What a large one has so far is synced meanwhile:
+ * otherwise the disk would wait until the last byte has arrived, and the client then for the disk.
+ */
 export class FileWriter {
   readonly #path: string;
+  readonly #early: Pick<EarlySyncs, 'run'>;
   #file: number | undefined;
   #created = false;
   #size = 0;
   #writing: Promise<void> = Promise.resolve();
+  /** The early sync in progress. */
+  #syncing: Promise<void> | undefined;
+  /** Why an early sync failed. The system reports that once, so no later sync makes up for it. */
+  #failure: Error | undefined;
+  /** The size of the file when the last sync began. */
+  #synced = 0;
 
-  /** The first write creates the file, so that nothing has to be removed if the source fails before. */
-  constructor(path: string) {
+  /**
+   * The first write creates the file, so that nothing has to be removed if the source fails before.
+   * @param early limits syncs of files that are still being written
+   */
+  constructor(path: string, early: Pick<EarlySyncs, 'run'>) {
     this.#path = path;
+    this.#early = early;
   }
 
   /** Starts writing a buffer. Resolves when the previous buffer is written and may be reused. */
   async put(buffer: Uint8Array): Promise<void> {
     await this.#writing;
+    if (this.#size - this.#synced >= syncEvery && this.#syncing === undefined) this.#syncEarly();
     this.#writing = this.#append(buffer);
     // The next call reports the failure.
     this.#writing.catch(() => undefined);
@@ -34,11 +69,13 @@ export class FileWriter {
    *   refers to the file before both have ended
    */
   async finish(buffer: Uint8Array, syncName: () => Promise<void>): Promise<void> {
-    await this.put(buffer);
     await this.#writing;
+    await this.#append(buffer);
     const named = syncName();
     // Reported below, unless the bytes cannot be synced.
     named.catch(() => undefined);
+    await this.#syncing;
+    if (this.#failure !== undefined) throw this.#failure;
     await syncData(this.#file!);
     await named;
     await this.#close();
@@ -47,8 +84,23 @@ export class FileWriter {
   /** Removes the file. Never fails: a file left over is an orphan. */
   async discard(): Promise<void> {
     await this.#writing.catch(() => undefined);
+    await this.#syncing;
     if (this.#file !== undefined) await this.#close().catch(() => undefined);
     if (this.#created) await rm(this.#path, { force: true }).catch(() => undefined);
+  }
+
+  /** Syncs what is written so far, beside further writes. */
+  #syncEarly(): void {
+    const running = this.#early.run(() => syncData(this.#file!));
+    if (running === undefined) return;
+    this.#synced = this.#size;
+    this.#syncing = running
+      .catch((error: Error) => {
+        this.#failure ??= error;
+      })
+      .finally(() => {
+        this.#syncing = undefined;
+      });
   }
 
   async #append(buffer: Uint8Array): Promise<void> {

@@ -114,8 +114,35 @@ function earlier(a: Buffer, b: Buffer): Buffer {
   return Buffer.compare(a, b) < 0 ? a : b;
 }
 
+/** The length of a partition key and a sort key together, above which built-in functions are faster than a loop. */
+const loopLimit = 128;
+
 /** Returns the encoded key, followed by this many zero bytes. */
 function encode(pk: string, sk: string, room: number): Buffer {
+  const pkSize = pk.length;
+  const skStart = pkSize + 1;
+  const skEnd = skStart + sk.length;
+  if (skEnd > loopLimit) return encodeText(pk, sk, room);
+  const encoded = Buffer.allocUnsafe(skEnd + room);
+  let all = 0;
+  for (let at = 0; at < pkSize; at += 1) {
+    const code = pk.charCodeAt(at);
+    all |= code;
+    encoded[at] = code + 1;
+  }
+  encoded[pkSize] = separator;
+  for (let at = skStart; at < skEnd; at += 1) {
+    const code = sk.charCodeAt(at - skStart);
+    all |= code;
+    encoded[at] = code;
+  }
+  for (let at = skEnd; at < encoded.length; at += 1) encoded[at] = 0;
+  const isAscii = all < 0x80;
+  return isAscii ? encoded : encodeText(pk, sk, room);
+}
+
+/** As {@link encode}, for keys of any length and with any characters. */
+function encodeText(pk: string, sk: string, room: number): Buffer {
   const pkSize = Buffer.byteLength(pk);
   const skStart = pkSize + 1;
   const skEnd = skStart + Buffer.byteLength(sk);

@@ -46,6 +46,7 @@ export class LmdbEnvironment {
   readonly #file: Stats;
   readonly #watch: NodeJS.Timeout;
   #checksMissed = 0;
+  #hasLooked = false;
   #closed: Promise<void> | undefined;
 
   private constructor(
@@ -97,11 +98,16 @@ export class LmdbEnvironment {
 
   /**
    * To be called before a read: releases the snapshot that the engine keeps for a millisecond, since another process
-   * may have committed.
+   * may have committed. What runs without returning to the event loop shares a snapshot: a new one takes the engine a timer, and nothing
+   * can have arrived meanwhile that it would have to show. The engine itself releases it when it acknowledges a commit of this process.
    */
   look(): void {
     this.#checkOpen();
+    if (this.#hasLooked) return;
+    this.#hasLooked = true;
     this.#root.resetReadTxn();
+    // Runs after all promises that are settled by then.
+    process.nextTick(() => (this.#hasLooked = false));
   }
 
   /** Runs a job in the next transaction: see {@link GroupCommit.run}. */

@@ -71,6 +71,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly #isFollowed: (key: ItemKey) => boolean;
   readonly #commits: Commits;
   readonly #listeners = new Set<() => void>();
+  /** The items that writes of the current transaction only check, most of them the same: their bucket. */
+  readonly #checked = new Map<string, Attributes | undefined>();
   #calling = false;
   #seals = false;
 
@@ -81,6 +83,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     this.#log = new FeedLog(environment);
     this.#isFollowed = isFollowed;
     this.#commits = commits ?? this;
+    environment.enlist({ begin: () => void this.#checked.clear(), end: () => undefined });
   }
 
   /** Opens a table in a separate environment. */
@@ -232,11 +235,15 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     const found: (Buffer | undefined)[] = [];
     const items: (Attributes | undefined)[] = [];
     try {
-      for (const { key, encodedKey } of steps) {
-        const stored = this.#items.getBinary(encodedKey);
-        const item = stored && reading(key, () => unseal(encodedKey, stored));
+      for (const [index, step] of steps.entries()) {
+        if (index >= changes) {
+          items.push(this.#check(step));
+          continue;
+        }
+        const stored = this.#items.getBinary(step.encodedKey);
+        const item = stored && reading(step.key, () => unseal(step.encodedKey, stored));
         found.push(item);
-        items.push(item && reading(key, () => decodeItem(item)));
+        items.push(item && reading(step.key, () => decodeItem(item)));
       }
     } catch (error) {
       if (error instanceof ItemDamaged) return error;
@@ -253,8 +260,20 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       if (value === undefined) void this.#items.remove(encodedKey);
       else void this.#items.put(encodedKey, this.#seals ? seal(encodedKey, value) : value);
       if (this.#isFollowed(key)) this.#log.append(key, old, value);
+      this.#checked.delete(nameOf(encodedKey));
     }
     return { outcome: 'written', old: items.slice(0, changes) };
+  }
+
+  /** Returns an item that is not changed, within a transaction. */
+  #check({ key, encodedKey }: Step): Attributes | undefined {
+    const name = nameOf(encodedKey);
+    const known = this.#checked.get(name);
+    if (known !== undefined || this.#checked.has(name)) return known;
+    const stored = this.#items.getBinary(encodedKey);
+    const item = stored && decode(key, encodedKey, stored);
+    this.#checked.set(name, item);
+    return item;
   }
 
   /** Calls the listeners once for all writes in a turn of the event loop. */
@@ -266,6 +285,11 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
       for (const listener of this.#listeners) listener();
     });
   }
+}
+
+/** Returns an encoded key as a string. */
+function nameOf(encodedKey: Buffer): string {
+  return encodedKey.toString('latin1');
 }
 
 /** Decodes a stored item. @throws ItemDamaged, which names it */

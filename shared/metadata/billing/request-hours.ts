@@ -4,6 +4,7 @@ import type { LoggedRequests } from '../../ports/request-log.ts';
 import { billingKey } from '../table/billing-keys.ts';
 import { writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
+import { settled } from '../table/settled.ts';
 import { noRequests, requestClasses, sumOf, type RequestClass, type RequestTally } from './request-meter.ts';
 
 /**
@@ -38,7 +39,7 @@ export class RequestHours {
 
   /** Returns the start of the first hour not yet settled; undefined if none ever was. */
   async settledUntil(): Promise<number | undefined> {
-    const row = await this.#table.get(settled);
+    const row = await this.#table.get(settledHours);
     return row && (row['until'] as number);
   }
 
@@ -46,13 +47,15 @@ export class RequestHours {
   async settle(until: number): Promise<void> {
     const older = { is: 'less', attribute: 'until', value: until } as const;
     // On a conflict another process has settled later hours already.
-    await this.#table.write([
-      {
-        key: settled,
-        put: { until, r: writeToken(this.#randomness) },
-        expect: { is: 'any', of: [{ is: 'absent' }, older] },
-      },
-    ]);
+    await settled(
+      this.#table.write([
+        {
+          key: settledHours,
+          put: { until, r: writeToken(this.#randomness) },
+          expect: { is: 'any', of: [{ is: 'absent' }, older] },
+        },
+      ]),
+    );
   }
 
   async #write(key: ItemKey, tally: RequestTally, readUntil: number): Promise<void> {
@@ -63,7 +66,7 @@ export class RequestHours {
   }
 }
 
-const settled = itemKey.deployment('billed-requests');
+const settledHours = itemKey.deployment('billed-requests');
 
 function checkedClass(kind: string): RequestClass {
   const found = requestClasses.find((one) => one === kind);

@@ -29,10 +29,13 @@ export interface MeteredRequest {
   readonly bytesOut: number;
 }
 
+/** The requests of a period that has not ended. */
+type RunningTally = { -readonly [Count in keyof RequestTally]: number };
+
 interface Pending {
   readonly project: string;
   readonly day: string;
-  readonly tally: RequestTally;
+  readonly tally: RunningTally;
 }
 
 /** The number of items per project and day over which processes are spread, so that they seldom conflict. */
@@ -58,8 +61,10 @@ export class RequestMeter {
 
   /** Counts a request that has just ended. */
   count({ project, class: kind, bytesIn, bytesOut }: MeteredRequest): void {
-    const day = dayOf(this.#clock.now());
-    this.#add({ project, day, tally: { ...noRequests, [kind]: 1, bytesIn, bytesOut } });
+    const tally = this.#pendingOf(project, dayOf(this.#clock.now()));
+    tally[kind] += 1;
+    tally.bytesIn += bytesIn;
+    tally.bytesOut += bytesOut;
   }
 
   /**
@@ -80,9 +85,17 @@ export class RequestMeter {
   }
 
   #add({ project, day, tally }: Pending): void {
+    const pending = this.#pendingOf(project, day);
+    Object.assign(pending, sumOf(pending, tally));
+  }
+
+  #pendingOf(project: string, day: string): RunningTally {
     const name = `${day} ${project}`;
-    const before = this.#pending.get(name)?.tally ?? noRequests;
-    this.#pending.set(name, { project, day, tally: sumOf(before, tally) });
+    const known = this.#pending.get(name);
+    if (known !== undefined) return known.tally;
+    const tally = { ...noRequests };
+    this.#pending.set(name, { project, day, tally });
+    return tally;
   }
 
   /** @returns false if every attempt met a conflict */

@@ -8,6 +8,7 @@ import { timedId } from '../table/ids.ts';
 import { itemBytes } from '../table/item-size.ts';
 import { itemKey, partition } from '../table/keys.ts';
 import { putBeforeCommit } from '../table/put-before-commit.ts';
+import { bestEffort } from '../table/settled.ts';
 
 /** The kinds for which there is a list of buckets, so that scheduled work need not read every bucket. */
 export const listedKinds: ReadonlySet<DocumentKind> = new Set<DocumentKind>(['lifecycle']);
@@ -119,7 +120,7 @@ export class BucketDocuments {
   }
 
   async #remove(bucketId: string, kind: DocumentKind, revision: string): Promise<void> {
-    await this.#table.write([{ key: itemKey.bucketDocument(bucketId, kind, revision), delete: true }]);
+    await bestEffort(this.#table.write([{ key: itemKey.bucketDocument(bucketId, kind, revision), delete: true }]));
   }
 
   /**
@@ -142,7 +143,8 @@ export class BucketDocuments {
     const key = itemKey.bucketDocument(bucket.id, kind, revision);
     try {
       const expect = { is: 'all', of: [{ is: 'present' }, { is: 'missing', attribute }] } as const;
-      await this.#table.write([{ key, put: document, expect }]);
+      // What is stored then tells whether it happened.
+      await bestEffort(this.#table.write([{ key, put: document, expect }]));
     } catch {
       return undefined;
     }

@@ -30,8 +30,8 @@ export abstract class BucketReads {
   protected abstract abandon(bucket: Bucket, transition: Transition): Promise<void>;
 
   /** Returns the bucket of this name as it is now, or undefined. Concurrent requests share one read. */
-  async find(name: string): Promise<Bucket | undefined> {
-    return name.length > maxNameLength ? undefined : this.#reads.get(name);
+  find(name: string): Promise<Bucket | undefined> {
+    return name.length > maxNameLength ? Promise.resolve(undefined) : this.#reads.get(name);
   }
 
   /** As {@link find}. @throws S3Error NoSuchBucket */

@@ -64,9 +64,9 @@ export function encodeSettings({ encryption, publicAccessBlock: block, objectOwn
 /** Decodes what {@link encodeSettings} encoded. */
 export function decodeSettings({ enc, pab, own }: Attributes): BucketSettings {
   return {
-    ...(enc !== undefined && { encryption: decodeEncryption(enc as Attributes) }),
-    ...(pab !== undefined && { publicAccessBlock: decodeBlock(pab as string) }),
-    ...(own !== undefined && { objectOwnership: own as ObjectOwnership }),
+    encryption: enc === undefined ? undefined : decodeEncryption(enc as Attributes),
+    publicAccessBlock: pab === undefined ? undefined : decodeBlock(pab as string),
+    objectOwnership: own as ObjectOwnership | undefined,
   };
 }
 

@@ -85,7 +85,7 @@ export function decodeBucket(name: string, item: Attributes, readAt: number): Bu
     quota: decodeQuota(item),
     full: item['full'] === true,
     documents: (item['docs'] ?? {}) as Bucket['documents'],
-    ...(item['loc'] !== undefined && { location: item['loc'] as string }),
+    location: item['loc'] as string | undefined,
     ...decodeSettings(item),
     readAt,
   };

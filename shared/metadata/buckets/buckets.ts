@@ -5,6 +5,7 @@ import type { Amount } from '../amount.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { ownedBucketPrefix, partition } from '../table/keys.ts';
+import { settled } from '../table/settled.ts';
 import type { Authorisation, BucketAuthorisation } from './authorisation.ts';
 import { BucketChanges } from './bucket-changes.ts';
 import { bucketCountOf } from './bucket-count.ts';
@@ -136,10 +137,9 @@ export class Buckets extends BucketReads {
 
   protected override async abandon(bucket: Bucket, transition: Transition): Promise<void> {
     const closes = bucket.closing?.token === transition.token;
-    await this.#table.write([
-      closes
-        ? this.#changes.change({ ...bucket, closing: undefined }, closingIs(transition.token))
-        : this.#changes.change({ ...bucket, settling: undefined }, settlingIs(transition.token)),
-    ]);
+    const change = closes
+      ? this.#changes.change({ ...bucket, closing: undefined }, closingIs(transition.token))
+      : this.#changes.change({ ...bucket, settling: undefined }, settlingIs(transition.token));
+    await settled(this.#table.write([change]));
   }
 }

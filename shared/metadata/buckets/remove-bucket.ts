@@ -3,6 +3,7 @@ import type { Change, Condition, KeyValueTable } from '../../ports/key-value-tab
 import { sortableTime } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { conflict } from '../table/optimistic-write.ts';
+import { bestEffort } from '../table/settled.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import type { BucketAuthorisation } from './authorisation.ts';
 import type { BucketChanges } from './bucket-changes.ts';
@@ -31,8 +32,9 @@ export async function removeBucket(
       reads.ifFree(caller),
     );
     if (closed.outcome !== 'written') return conflict;
-    const reopen = (): Promise<unknown> =>
-      table.write([changes.change({ ...bucket, closing: undefined }, closingIs(closing.token))]);
+    // The mark ends by itself.
+    const reopen = (): Promise<void> =>
+      bestEffort(table.write([changes.change({ ...bucket, closing: undefined }, closingIs(closing.token))]));
     if (await holdsObjects(table, bucket)) {
       await reopen();
       throw new S3Error('BucketNotEmpty', { details: { BucketName: bucket.name } });

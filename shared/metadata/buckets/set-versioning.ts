@@ -1,3 +1,4 @@
+import { bestEffort } from '../table/settled.ts';
 import type { BucketAuthorisation } from './authorisation.ts';
 import type { BucketChanges } from './bucket-changes.ts';
 import { settlingIs, type Versioning } from './bucket.ts';
@@ -31,5 +32,6 @@ export async function setVersioning(
   await clock.sleep(settlingWait);
   const bucket = await reads.find(before.name);
   if (bucket?.settling?.token !== token) return;
-  await table.write([changes.change({ ...bucket, settling: undefined }, settlingIs(token))]);
+  // The mark ends by itself.
+  await bestEffort(table.write([changes.change({ ...bucket, settling: undefined }, settlingIs(token))]));
 }

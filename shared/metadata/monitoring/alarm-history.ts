@@ -4,6 +4,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { expiry } from '../table/expiry.ts';
 import { sortableTime, timedId } from '../table/ids.ts';
 import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table/monitoring-keys.ts';
+import { settled } from '../table/settled.ts';
 
 /** The types of history entries; entries of the same millisecond sort in this order. */
 const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
@@ -101,7 +102,7 @@ export class AlarmHistory {
       const changes = items
         .filter(({ attributes }) => goes(attributes['expires'] as number))
         .map(({ key }): Change => ({ key, delete: true }));
-      if (changes.length > 0) await this.#table.write(changes);
+      if (changes.length > 0) await settled(this.#table.write(changes));
       after = items.at(-1)?.key.sk;
       if (!more || after === undefined) return;
     }

@@ -9,6 +9,7 @@ import type { Buckets } from '../buckets/buckets.ts';
 import { timedId, writeToken } from '../table/ids.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 import { conflict, jitter, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { bestEffort } from '../table/settled.ts';
 import { decodeAlarm, encodeAlarm, noSuchAlarm, secretContext, type Alarm } from './alarm.ts';
 import { callsWebhooks, type AlarmDefinition } from './alarm-definition.ts';
 import { insufficient, type Evaluation } from './alarm-evaluation.ts';
@@ -191,7 +192,7 @@ export class Alarms {
   async explain(bucketId: string, alarm: Alarm, reason: string): Promise<void> {
     if (reason === alarm.reason) return;
     const next = { ...alarm, reason, token: writeToken(this.#randomness) };
-    await this.#table.write([this.#change(bucketId, alarm, next)]);
+    await bestEffort(this.#table.write([this.#change(bucketId, alarm, next)]));
   }
 
   /** Sets every alarm of a bucket to INSUFFICIENT_DATA because monitoring is off. Sends no notifications. */

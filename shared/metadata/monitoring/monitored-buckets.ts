@@ -6,6 +6,7 @@ import type { Buckets } from '../buckets/buckets.ts';
 import { writeToken } from '../table/ids.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
 import { conflict, jitter, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { settled } from '../table/settled.ts';
 
 /** A bucket that has, or once had, monitoring. */
 export interface MonitoredBucket {
@@ -79,7 +80,7 @@ export class MonitoredBuckets {
 
   /** Records that all alarms have been paused. */
   async paused(entry: MonitoredBucket): Promise<void> {
-    await this.#table.write([this.change(entry, { ...entry, pausing: false })]);
+    await settled(this.#table.write([this.change(entry, { ...entry, pausing: false })]));
   }
 
   /** Yields every entry. */

@@ -4,6 +4,7 @@ import { expiry } from '../table/expiry.ts';
 import { sortableTime, writeToken } from '../table/ids.ts';
 import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../table/monitoring-keys.ts';
 import { conflict, optimistically } from '../table/optimistic-write.ts';
+import { settled } from '../table/settled.ts';
 import { packColumn, unpackColumn } from './point-columns.ts';
 import { beginningOf, days, hours, resolutions, samples, type Resolution } from './resolutions.ts';
 import { aggregateOf, join, metrics, type Aggregate, type Metric, type Point, type Sample } from './statistics.ts';
@@ -90,7 +91,7 @@ export class Samples {
         const query = { prefix, limit: pageSize, mayBeStale: true };
         const { items } = await this.#table.query(monitoringPartition.samples(bucketId), query);
         const expired = items.filter(({ key }) => expiresAt(resolution, monitoringKeyParts.samplesBegin(key)) <= now);
-        for (const { key } of expired) await this.#table.write([{ key, delete: true }]);
+        for (const { key } of expired) await settled(this.#table.write([{ key, delete: true }]));
         if (expired.length < pageSize) break;
       }
     }

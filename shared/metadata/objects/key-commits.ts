@@ -4,7 +4,7 @@ import type { Change, Condition, ItemKey, KeyValueTable, WriteOutcome } from '..
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import type { KeyedMutex } from '../keyed-mutex.ts';
+import { mutexName, type KeyedMutex } from '../keyed-mutex.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { conflict, jitter, late, slowDown, type Lost, type LostAttempts } from '../table/optimistic-write.ts';
@@ -12,7 +12,7 @@ import { putBeforeCommit } from '../table/put-before-commit.ts';
 import { putRecheck } from '../table/rechecks.ts';
 import type { Guard } from './new-version.ts';
 import { encodeObjectAttributes, type ObjectAttributes } from './object-attributes.ts';
-import { VersionChain } from './version-chain.ts';
+import { currentVersionKey, VersionChain } from './version-chain.ts';
 import { fitsInline, type CurrentVersion, type Unplaced, type Version } from './versions.ts';
 
 /** The dependencies of {@link KeyCommits} and of the repository of objects. */
@@ -47,7 +47,7 @@ export class KeyCommits {
   /** Runs a change of a key after the earlier ones of the same process. */
   inTurn<Result>(bucket: Bucket, key: string, change: () => Promise<Result>): Promise<Result> {
     const { mutex } = this.#deps;
-    return mutex === undefined ? change() : mutex.run(`${bucket.id}/${key}`, change);
+    return mutex === undefined ? change() : mutex.run(mutexName(currentVersionKey(bucket.id, key)), change);
   }
 
   /**

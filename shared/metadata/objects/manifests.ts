@@ -4,6 +4,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import { timedId } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
 import { putBeforeCommit } from '../table/put-before-commit.ts';
+import { settled } from '../table/settled.ts';
 
 /** A part of an object that was uploaded in parts. */
 export interface ManifestPart {
@@ -77,11 +78,12 @@ export class Manifests {
     return start && (await this.#slice(id, start)).find((part) => part.number === number);
   }
 
-  /** Removes the items of a manifest, but not its blobs. */
+  /** Removes the items of a manifest, but not its blobs. @throws S3Error ServiceUnavailable: repeat it */
   async remove(id: string): Promise<void> {
-    for (const start of await this.#starts(id))
-      await this.#table.write([{ key: itemKey.manifestSlice(id, start.firstByte, start.firstPart), delete: true }]);
-    await this.#table.write([{ key: itemKey.manifest(id), delete: true }]);
+    for (const { firstByte, firstPart } of await this.#starts(id))
+      await settled(this.#table.write([{ key: itemKey.manifestSlice(id, firstByte, firstPart), delete: true }]));
+    // Last, since a repetition finds the slices through it.
+    await settled(this.#table.write([{ key: itemKey.manifest(id), delete: true }]));
   }
 
   async #starts(id: string): Promise<readonly SliceStart[]> {

@@ -67,9 +67,9 @@ export class Objects {
    * marker.
    * @param versionId `null` is the null version
    */
-  async find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
+  find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
     const chain = this.#commits.chain(bucket.id, key);
-    return versionId === undefined ? chain.currentVersion() : (await chain.find(versionId))?.version;
+    return versionId === undefined ? chain.currentVersion() : chain.find(versionId).then((found) => found?.version);
   }
 
   /** Returns the object attributes of a version, from its own item or its details item. */

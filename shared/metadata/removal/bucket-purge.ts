@@ -4,6 +4,7 @@ import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table
 import * as keyParts from '../table/key-parts.ts';
 import { partition } from '../table/keys.ts';
 import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
+import { settled } from '../table/settled.ts';
 import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { Objects } from '../objects/objects.ts';
@@ -39,7 +40,7 @@ export class BucketPurge {
         const age = now - time;
         if (age < firstSweep || stopping()) return;
         await this.#sweepBucket(bucketId, attributes['project'] as string);
-        if (age > lastSweep) await this.#table.write([{ key, delete: true }]);
+        if (age > lastSweep) await settled(this.#table.write([{ key, delete: true }]));
       }
       after = page.items.at(-1)?.key.sk;
       more = page.more;
@@ -70,7 +71,7 @@ export class BucketPurge {
       return { key, delete: true, expect: { is: 'equal', attribute: 'bucketId', value: bucketId } };
     });
     await this.#clear(monitoringPartition.history(bucketId));
-    await this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]);
+    await settled(this.#table.write([{ key: monitoringKey.monitored(bucketId), delete: true }]));
   }
 
   /**
@@ -81,8 +82,8 @@ export class BucketPurge {
     for (let more = true; more;) {
       const page = await this.#table.query(pk, { limit: 100 });
       for (const { key } of page.items) {
-        if (before) await this.#table.write([before(key)]);
-        await this.#table.write([{ key, delete: true }]);
+        if (before) await settled(this.#table.write([before(key)]));
+        await settled(this.#table.write([{ key, delete: true }]));
       }
       more = page.more;
     }

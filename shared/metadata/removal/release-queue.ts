@@ -1,9 +1,11 @@
+import { BlobsNotRemoved } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { hour } from '../../ports/durations.ts';
 import type { Attributes, Change, FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import { sortableTime } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitionOf, itemKey } from '../table/keys.ts';
+import { separately } from '../table/separate-changes.ts';
 import { uploadKeyParts } from '../table/upload-keys.ts';
 import { thingsOf } from '../objects/versions.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -26,8 +28,6 @@ interface Candidate {
   readonly size: number;
 }
 
-/** The number of entries written concurrently. */
-const defaultWidth = 16;
 /** The number of part numbers processed concurrently. */
 const partsTogether = 16;
 /** The code of entries for ended uploads. */
@@ -44,24 +44,19 @@ export class ReleaseQueue {
   readonly #clock: Clock;
   readonly #uploads: Uploads;
   readonly #grace: number;
-  readonly #width: number;
+  readonly #width: number | undefined;
 
   /**
    * @param deps.grace the milliseconds during which readers that found a version may still read it, and a restored
    * table may need it
+   * @param deps.width the number of writes at a time. Default: what suits the table
    */
-  constructor(deps: {
-    table: KeyValueTable;
-    clock: Clock;
-    uploads: Uploads;
-    grace: number;
-    width?: number | undefined;
-  }) {
+  constructor(deps: { table: KeyValueTable; clock: Clock; uploads: Uploads; grace: number; width?: number }) {
     this.#table = deps.table;
     this.#clock = deps.clock;
     this.#uploads = deps.uploads;
     this.#grace = deps.grace;
-    this.#width = deps.width ?? defaultWidth;
+    this.#width = deps.width;
   }
 
   /** Queues what the records released, and releases parts that were uploaded again too often. */
@@ -84,9 +79,9 @@ export class ReleaseQueue {
       const delays = [0, uploadGrace, finishedUploadTime + uploadGrace];
       for (const delay of delays) queue(delay, uploadCode, id, { upload: id });
     }
-    // One by one: a transaction would cost twice as much, and atomicity is not needed.
-    await inParallel(entries.values(), this.#width, async (entry) => {
-      const { outcome } = await this.#table.write([entry]);
+    const { writes, width } = separately(this.#table, [...entries.values()]);
+    await inParallel(writes, this.#width ?? width, async (some) => {
+      const { outcome } = await this.#table.write(some);
       if (outcome !== 'written') throw new Error('the release queue could not be written');
     });
   }
@@ -94,10 +89,17 @@ export class ReleaseQueue {
 
 /**
  * Cleans up ended uploads at once, where one process follows the feed without a time limit, so that their parts stop
- * counting towards quotas. Elsewhere the sweep does it, from the queue entries.
+ * counting towards quotas. Elsewhere the sweep does it, from the queue entries, and everywhere if blobs cannot be removed: whoever waits
+ * for the feed must not wait for these.
  */
 export async function finishEndedUploads(uploads: Uploads, records: readonly FeedRecord[]): Promise<void> {
-  for (const id of records.flatMap(endedUpload)) await uploads.finish(id);
+  for (const id of records.flatMap(endedUpload)) {
+    try {
+      await uploads.finish(id);
+    } catch (error) {
+      if (!(error instanceof BlobsNotRemoved)) throw error;
+    }
+  }
 }
 
 /** Returns what a record of a current or noncurrent version may have released. */

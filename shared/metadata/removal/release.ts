@@ -6,6 +6,8 @@ import { writeToken } from '../table/ids.ts';
 import { inParallel } from '../in-parallel.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitions, itemKey, partition } from '../table/keys.ts';
+import { separately } from '../table/separate-changes.ts';
+import { settled } from '../table/settled.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import { currentVersionKey } from '../objects/version-chain.ts';
 import { decodeContent } from '../objects/content.ts';
@@ -44,9 +46,13 @@ export interface SweepOptions {
   readonly readers?: ReaderBarrier;
 }
 
-/** Something that nothing refers to any more, with its queue entry. */
-interface Unreferenced {
+/** What a queue entry is about. */
+interface Queued {
   readonly entry: Item;
+}
+
+/** Something that nothing refers to any more. */
+interface Unreferenced extends Queued {
   readonly thing: string;
   readonly blobs: readonly BlobRef[];
   readonly hasReferences: boolean;
@@ -148,15 +154,28 @@ export class Release {
   /** Decides on some entries, removes the unreferenced blobs together, and drops the entries that are done. */
   async #settle(entries: readonly Item[], { failures, readers, freed, held }: Progress): Promise<void> {
     const unreferenced: Unreferenced[] = [];
-    const each = (work: (entry: Item) => Promise<void>) => (entry: Item) =>
-      work(entry).catch((error: unknown) => void failures.push(error));
+    const done: Queued[] = [];
     const { entries: width } = this.#concurrency;
-    const decide = each(async (entry) => {
+    const each =
+      <One>(work: (one: One) => Promise<void>) =>
+      (one: One) =>
+        work(one).catch((error: unknown) => void failures.push(error));
+    const decide = each(async (entry: Item) => {
       const found = await this.#decide(entry);
       if (found) unreferenced.push(found);
-      else await this.#drop(entry);
+      else done.push({ entry });
     });
     await inParallel(entries, width, decide);
+    const drop = <One extends Queued>(dropped: readonly One[], then: (one: One) => void) =>
+      inParallel(
+        separately(this.#table, dropped).writes,
+        width,
+        each(async (some: readonly One[]) => {
+          await settled(this.#table.write(some.map(({ entry: { key } }) => ({ key, delete: true }))));
+          some.forEach(then);
+        }),
+      );
+    await drop(done, () => undefined);
     if (unreferenced.length === 0) return;
     // From here on, no request can begin to read any of it.
     const read: Held = await readers.passed();
@@ -166,16 +185,14 @@ export class Release {
       unread.flatMap(({ blobs }) => blobs),
       failures,
     );
-    const byEntry = new Map(
-      unread.filter(({ blobs }) => !blobs.some((blob) => left.has(blob))).map((one) => [one.entry, one]),
-    );
-    const finish = each(async (entry) => {
-      const one = byEntry.get(entry)!;
+    const removed: Unreferenced[] = [];
+    const finish = each(async (one: Unreferenced) => {
       await this.#removeItems(one);
-      await this.#drop(entry);
-      add(freed, one);
+      removed.push(one);
     });
-    await inParallel(byEntry.keys(), width, finish);
+    const withoutBlobs = unread.filter(({ blobs }) => !blobs.some((blob) => left.has(blob)));
+    await inParallel(withoutBlobs, width, finish);
+    await drop(removed, (one) => add(freed, one));
   }
 
   /**
@@ -239,16 +256,12 @@ export class Release {
   /** The items are removed after the blobs, since a repetition finds the blobs through them. */
   async #removeItems({ thing, hasReferences }: Unreferenced): Promise<void> {
     if (thing.startsWith('d')) {
-      await this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]);
+      await settled(this.#table.write([{ key: itemKey.details(thing.slice(1)), delete: true }]));
       return;
     }
     const content = decodeContent(thing);
     if (content.kind === 'manifest') await this.#manifests.remove(content.id);
-    if (hasReferences) await this.#table.write([{ key: itemKey.references(thing), delete: true }]);
-  }
-
-  async #drop({ key }: Item): Promise<void> {
-    await this.#table.write([{ key, delete: true }]);
+    if (hasReferences) await settled(this.#table.write([{ key: itemKey.references(thing), delete: true }]));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import { madeAt, writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { itemKey } from '../table/keys.ts';
+import { settled } from '../table/settled.ts';
 import { decodeContent } from '../objects/content.ts';
 import type { Findings } from './findings.ts';
 import type { ReferenceFilter } from './reference-filter.ts';
@@ -87,9 +88,8 @@ export class ContentScrub {
     const { kind, ...named } = decodeContent(content);
     if (kind === 'blob' && 'ref' in named) await this.#deps.blobs.remove([named.ref]);
     if (kind === 'manifest' && 'id' in named) await this.#deps.manifests.remove(named.id);
-    await this.#deps.table.write([
-      { key: itemKey.references(content), delete: true, expect: { is: 'equal', attribute: 'r', value: r } },
-    ]);
+    const expect = { is: 'equal', attribute: 'r', value: r } as const;
+    await settled(this.#deps.table.write([{ key: itemKey.references(content), delete: true, expect }]));
   }
 
   /** Returns whether all references are dead and none is in the release queue, which the release sweep will handle. */

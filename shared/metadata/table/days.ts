@@ -2,9 +2,14 @@ import { day as dayLength } from '../../ports/durations.ts';
 
 /** Days and months of bills are in UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
 
+/** The day that was asked for last, since every request asks for today. */
+let last = { number: NaN, day: '' };
+
 /** Returns the day of a moment. */
 export function dayOf(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const number = Math.floor(moment / dayLength);
+  if (number !== last.number) last = { number, day: new Date(moment).toISOString().slice(0, 'yyyy-mm-dd'.length) };
+  return last.day;
 }
 
 /** Returns whether two moments are on the same day. */

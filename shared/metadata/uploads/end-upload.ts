@@ -5,6 +5,7 @@ import { inParallel } from '../in-parallel.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
 import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
+import { settled } from '../table/settled.ts';
 import { partKey, stateKey } from '../table/upload-keys.ts';
 import { openUploadsPage } from './open-uploads.ts';
 import { partsOf } from './parts.ts';
@@ -47,7 +48,7 @@ export async function abortUploadsOf(changes: UploadChanges, bucketId: string): 
     const page = await openUploadsPage(table, bucketId, { prefix: '', after });
     for (const { id } of page.uploads) {
       const upload = await changes.byId(id);
-      if (upload?.state === 'open') await table.write(changes.ended(upload, { state: 'aborted' }));
+      if (upload?.state === 'open') await settled(table.write(changes.ended(upload, { state: 'aborted' })));
     }
     after = page.next;
     more = after !== undefined;
@@ -72,10 +73,11 @@ export async function finishUpload(
   const left = blobs.length === 0 ? undefined : await store.remove(blobs).catch(notRemoved);
   const gone = parts.filter(({ blob }) => blob === undefined || !left?.refs.has(blob));
   await inParallel(gone, partsTogether, async (part) => {
-    await table.write([{ key: partKey(id, part), delete: true }]);
+    await settled(table.write([{ key: partKey(id, part), delete: true }]));
   });
   if (left) throw left;
-  if (clock.now() - upload.initiated > finishedUploadTime) await table.write([{ key: stateKey(id), delete: true }]);
+  if (clock.now() - upload.initiated > finishedUploadTime)
+    await settled(table.write([{ key: stateKey(id), delete: true }]));
 }
 
 /** Returns an error that names the blobs that could not be removed. @throws any other error */

@@ -31,12 +31,12 @@ import { VerifiedBody } from '../bodies/verified-body.ts';
  * @param ignoresCredentials true: every caller is anonymous, and credentials are ignored
  * @throws S3Error 400, 403, or 501 (asymmetric signatures); invalid credentials never make a request anonymous
  */
-export async function authenticateHead(
+export function authenticateHead(
   request: RequestMessage,
   target: Target,
   ignoresCredentials: boolean,
   deps: AuthenticationDeps,
-): Promise<AuthenticatedHead> {
+): AuthenticatedHead | Promise<AuthenticatedHead> {
   const { fields } = request;
   const scheme = ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
   switch (scheme) {
@@ -71,11 +71,11 @@ export async function authenticateHead(
  *
  * @throws S3Error 400 or 403, for a form
  */
-export async function authenticateBody(
+export function authenticateBody(
   head: AuthenticatedHead,
   wants: BodyExpectations,
   deps: AuthenticationDeps,
-): Promise<Authenticated> {
+): Authenticated | Promise<Authenticated> {
   const { caller, scheme, request, body } = head;
   const payload = new VerifiedBody(body.message, body.hash, wants, {
     context: body.context,

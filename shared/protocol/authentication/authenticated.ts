@@ -34,7 +34,7 @@ export interface AuthenticationDeps {
 /** The operation's expectations of the verified body. */
 export interface BodyExpectations extends BodyWants {
   /** Set if the body is a form: the maximum size without the content of its file, in bytes. */
-  readonly formBytes?: number;
+  readonly formBytes?: number | undefined;
 }
 
 /** The caller of a request, and its verified body. */

@@ -76,8 +76,8 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   }
 
   /** Asks the questions for the first time. @throws S3Error AccessDenied, NoSuchBucket */
-  async ask(): Promise<void> {
-    await this.#ask({ caller: this.#caller, bucket: this.#bucket });
+  ask(): Promise<void> {
+    return this.#ask({ caller: this.#caller, bucket: this.#bucket });
   }
 
   async confirmCaller(): Promise<readonly Condition[]> {

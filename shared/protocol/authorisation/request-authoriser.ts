@@ -55,10 +55,9 @@ export class RequestAuthoriser {
   ): Promise<RequestAuthorisation> {
     const { view, keys } = this.#deps;
     const { caller } = this.#request;
-    const authorisation = new RequestAuthorisation({
-      mayDo: (question, ground) => this.#answer(question, ground),
-      ...{ keys, view, questions, caller, ...addressed },
-    });
+    const mayDo = (question: Question, ground: Ground): Promise<boolean> => this.#answer(question, ground);
+    const { bucket, key } = addressed;
+    const authorisation = new RequestAuthorisation({ mayDo, keys, view, questions, caller, bucket, key });
     await authorisation.ask();
     return authorisation;
   }
@@ -75,10 +74,14 @@ export class RequestAuthoriser {
   }
 
   /** Answers a question on this ground. @throws S3Error NoSuchBucket, as {@link authorise} */
-  async #answer(question: Question, ground: Ground): Promise<boolean> {
-    const elsewhere = question.bucket !== undefined && question.bucket !== ground.bucket?.name;
-    const bucket = elsewhere ? await this.#deps.view.bucket(question.bucket) : ground.bucket;
-    return this.#mayDo(question, { ...ground, bucket });
+  #answer(question: Question, ground: Ground): Promise<boolean> {
+    const { bucket } = question;
+    const isHere = bucket === undefined || bucket === ground.bucket?.name;
+    return isHere ? this.#mayDo(question, ground) : this.#answerElsewhere(question, ground, bucket);
+  }
+
+  async #answerElsewhere(question: Question, ground: Ground, bucket: string): Promise<boolean> {
+    return this.#mayDo(question, { ...ground, bucket: await this.#deps.view.bucket(bucket) });
   }
 
   #mayDo(question: Question, ground: Ground): Promise<boolean> {
@@ -91,7 +94,7 @@ export class RequestAuthoriser {
 
   #evidence(question: Question, ground: Ground, bucket: Bucket): Evidence {
     return {
-      policy: () => this.#policy(question, ground, bucket),
+      policy: () => (bucket.documents.policy === undefined ? 'none' : this.#policy(question, ground, bucket)),
       sparesOwner: async () => (await bucketPolicy(bucket, this.#deps))?.bindsOwner !== true,
       allowsAnonymous: async () => {
         const found = await bucketPolicy(bucket, this.#deps);
@@ -166,7 +169,7 @@ function isRestricted({ isPublic }: BucketPolicy, { publicAccessBlock }: Bucket)
 }
 
 const noEvidence: Evidence = {
-  policy: () => Promise.resolve('none'),
+  policy: () => 'none',
   sparesOwner: () => Promise.resolve(false),
   allowsAnonymous: () => Promise.resolve(false),
   version: () => Promise.resolve(undefined),

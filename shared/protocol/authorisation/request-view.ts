@@ -41,7 +41,7 @@ export class RequestView {
     return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#find(bucket, key, versionId));
   }
 
-  async #find(bucket: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined> {
+  #find(bucket: Bucket, key: string, versionId: string | undefined): Promise<Version | undefined> {
     const reader = this.#reader;
     if (reader === undefined) return this.#objects.find(bucket, key, versionId);
     return reader.working(async () => {

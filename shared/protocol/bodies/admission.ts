@@ -28,8 +28,8 @@ export class Admission {
 
   /** Returns the request with a body that is admitted before the first byte of it is read. Reading it throws AtCapacity if it is not. */
   receiving(request: RequestMessage): RequestMessage {
-    if (isSmall(request)) return request;
     const { body } = request;
+    if (body === undefined || isSmall(request)) return request;
     const begin = (): void => {
       this.#endUpload ??= this.#capacity.uploads.admit(this.#party());
     };
@@ -47,9 +47,13 @@ export class Admission {
   }
 
   /** Returns the answer with a body that counts until it was sent or given up. @throws AtCapacity */
-  async sending(answer: Answer): Promise<Answer> {
+  sending(answer: Answer): Answer | Promise<Answer> {
     const { body } = answer;
     if (body === undefined || body instanceof Uint8Array || body instanceof WholeBytes) return answer;
+    return this.#streaming(answer, body);
+  }
+
+  async #streaming(answer: Answer, body: AsyncIterable<Uint8Array>): Promise<Answer> {
     let end: () => void;
     try {
       end = this.#capacity.downloads.admit(this.#party());

@@ -111,8 +111,11 @@ const checksumSettings = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mo
 const checksumPrefix = 'x-amz-checksum-';
 
 function announcedChecksum(fields: Fields, trailer: AnnouncedTrailer | undefined): AnnouncedChecksum | undefined {
-  const names = [...fields.names()].filter((name) => name.startsWith(checksumPrefix) && !checksumSettings.has(name));
-  const found = names.map((name) => ({ name, algorithm: algorithmOf(name) }));
+  const found: { readonly name: string; readonly algorithm: ChecksumAlgorithm }[] = [];
+  for (const name of fields.names()) {
+    if (!name.startsWith(checksumPrefix) || checksumSettings.has(name)) continue;
+    found.push({ name, algorithm: algorithmOf(name) });
+  }
   if (found.length + (trailer ? 1 : 0) > 1) {
     throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.');
   }
@@ -159,7 +162,8 @@ function algorithmOf(name: string): ChecksumAlgorithm {
 }
 
 /** Returns the tokens of a comma-separated list in lower case. */
-function list(value = ''): string[] {
+function list(value: string | undefined): readonly string[] {
+  if (value === undefined) return [];
   return value
     .split(',')
     .map((token) => token.trim().toLowerCase())

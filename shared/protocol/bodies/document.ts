@@ -1,6 +1,8 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Payload } from './payload.ts';
 
+const nothing = new Uint8Array();
+
 /**
  * Reads a body up to a maximum size, and verifies it.
  * @throws S3Error MaxMessageLengthExceeded, and the errors of the payload
@@ -14,7 +16,7 @@ export async function readWhole(payload: Payload, maximum: number): Promise<Uint
     if (size > maximum) throw tooLong(maximum);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return chunks.length === 0 ? nothing : Buffer.concat(chunks);
 }
 
 function tooLong(maximum: number): S3Error {

@@ -85,7 +85,7 @@ export class VerifiedBody implements Payload {
     let wireDigests: BodyDigests | undefined;
     try {
       wireDigests = chunks && (await startBodyDigests(wire.algorithms, undefined, undefined));
-      for await (const piece of body) {
+      for await (const piece of body ?? []) {
         wire.pass(piece);
         if (chunks === undefined) {
           content.pass(piece);

@@ -26,8 +26,13 @@ export function isConsolePreflight({ method, fields }: Head, origins: ReadonlySe
   return method === 'OPTIONS' && fields.has('access-control-request-method') && isOfConsole(fields, origins);
 }
 
+/** Tells whether a request names the origin of a page: only to such a request CORS headers are returned. */
+export function isCrossOrigin({ fields }: Pick<Head, 'fields'>): boolean {
+  return fields.has('origin');
+}
+
 /**
- * Returns the CORS headers of a response: for the console, regardless of the request; for other origins, according to
+ * Returns the CORS headers of a response to such a request: for the console, regardless of the request; for other origins, according to
  * the bucket's rules.
  */
 export async function responseCorsFields(
@@ -35,7 +40,6 @@ export async function responseCorsFields(
   origins: ReadonlySet<string>,
   byRules: () => Promise<readonly Field[]>,
 ): Promise<readonly Field[]> {
-  if (!head.fields.has('origin')) return [];
   const forConsole = consoleCorsFields(head, origins);
   if (forConsole) return forConsole;
   const fields = await byRules();

@@ -25,12 +25,21 @@ function calendarOf({ lifecycleDaySeconds }: Settings): Calendar {
  * `x-amz-expiration: expiry-date="Fri, 23 Dec 2026 00:00:00 GMT", rule-id="the id, percent-encoded"`, as in
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
  */
-export async function readExpirations(
+export function readExpirations(
+  services: Pick<Services, 'buckets' | 'settings'>,
+  bucket: Bucket,
+): ExpirationFields | Promise<ExpirationFields> {
+  return bucket.documents.lifecycle === undefined ? noExpirations : expirationsOf(services, bucket);
+}
+
+const noExpirations: ExpirationFields = () => [];
+
+async function expirationsOf(
   { buckets, settings }: Pick<Services, 'buckets' | 'settings'>,
   bucket: Bucket,
 ): Promise<ExpirationFields> {
   const document = await buckets.documents.of(bucket, 'lifecycle');
-  if (document === undefined) return () => [];
+  if (document === undefined) return noExpirations;
   const rules = enabledRules(document);
   return (key, { marker, size, lastModified, replacedAt }, tags) => {
     if (replacedAt !== undefined) return [];

@@ -54,14 +54,12 @@ export function checksumFields(checksum: Checksum | undefined, partCount?: numbe
   ];
 }
 
-const overridable = [
-  'content-type',
-  'content-language',
-  'expires',
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-] as const;
+/** The headers that a parameter replaces, by its name. */
+const overridable: ReadonlyMap<string, string> = new Map(
+  ['content-type', 'content-language', 'expires', 'cache-control', 'content-disposition', 'content-encoding'].map(
+    (name) => [`response-${name}`, name],
+  ),
+);
 
 /**
  * Reads the `response-*` parameters of a GET or HEAD, each of which replaces a header of a successful response.
@@ -72,9 +70,10 @@ const overridable = [
  */
 export function responseOverrides(query: Query, signed: boolean): ReadonlyMap<string, string> {
   const overrides = new Map<string, string>();
-  for (const name of overridable) {
-    const value = query.get(`response-${name}`);
-    if (value === undefined) continue;
+  for (const { name: parameter } of query.parameters) {
+    const name = overridable.get(parameter);
+    if (name === undefined || overrides.has(name)) continue;
+    const value = query.get(parameter)!;
     if (!signed) {
       throw new S3Error('InvalidRequest', {
         message: 'Request specific response headers cannot be used for anonymous GET requests.',
@@ -82,7 +81,7 @@ export function responseOverrides(query: Query, signed: boolean): ReadonlyMap<st
     }
     // eslint-disable-next-line no-control-regex -- matches control characters on purpose
     if (/[\u0000-\u001f\u007f]/.test(value)) {
-      throw new S3Error('InvalidRequest', { message: `response-${name} must not contain control characters.` });
+      throw new S3Error('InvalidRequest', { message: `${parameter} must not contain control characters.` });
     }
     overrides.set(name, Buffer.from(value, 'utf8').toString('latin1'));
   }

@@ -2,7 +2,7 @@ import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import { formatHttpDate } from '../../http/dates.ts';
 import { rangeApplies } from '../../http/if-range.ts';
-import { judgeRead, verdictError, type Preconditions } from '../../http/preconditions.ts';
+import { judgeRead, verdictError, type ObjectFacts, type Preconditions } from '../../http/preconditions.ts';
 import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/range.ts';
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import type { Contents } from '../../metadata/objects/contents.ts';
@@ -62,16 +62,22 @@ export async function judgeFound(
   if (failure) throw failure;
   const objectAttributes = await view.objectAttributes(version);
   const expiration = (await readExpirations(services, bucket))(input.key, version, objectAttributes.tags);
-  const found = { version, objectAttributes, expiration, notModified: false };
-  if (verdict === 'not-modified') return { ...found, notModified: true, stretch: whole(version) };
-  if (input.partNumber !== undefined) {
-    const stretch = await partOf(version, input.partNumber, contents);
-    return { ...found, stretch };
-  }
-  const range = rangeApplies(input.ifRange, facts) ? parseRange(input.range, version.size) : undefined;
-  if (range === 'unsatisfiable') throw unsatisfiableRange(input.range!, version.size);
-  const stretch = range === undefined ? whole(version) : { range, checksum: undefined };
-  return { ...found, stretch };
+  const notModified = verdict === 'not-modified';
+  const stretch = notModified ? whole(version) : await stretchOf(version, input, facts, contents);
+  return { version, objectAttributes, expiration, notModified, stretch };
+}
+
+/** Returns the part of a version that is asked for. @throws S3Error InvalidPart, InvalidRange */
+function stretchOf(
+  version: Version,
+  { partNumber, ifRange, range: asked }: ReadInput,
+  facts: ObjectFacts,
+  contents: Contents,
+): Stretch | Promise<Stretch> {
+  if (partNumber !== undefined) return partOf(version, partNumber, contents);
+  const range = rangeApplies(ifRange, facts) ? parseRange(asked, version.size) : undefined;
+  if (range === 'unsatisfiable') throw unsatisfiableRange(asked!, version.size);
+  return range === undefined ? whole(version) : { range, checksum: undefined };
 }
 
 function whole({ checksum }: Version): Stretch {

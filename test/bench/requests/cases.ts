@@ -157,6 +157,17 @@ function deletions(connections: number, batches: number): Case {
   };
 }
 
+/** The same, of the same keys again and again, in a bucket that keeps their versions: each gets another delete marker. */
+function endlessDeletions(connections: number): Case {
+  const { request, prepare: _, ...once } = deletions(connections, connections);
+  return {
+    ...once,
+    name: 'DeleteObjects of 1,000',
+    isOnce: false,
+    request: (index) => ({ ...request!(index, 0, { keys: 0 }), path: buckets.versioned }),
+  };
+}
+
 const deleted = 3000;
 
 const deletes: Case = {
@@ -214,7 +225,7 @@ function copiesOf(name: string, connections: number, found: 'small' | 'large'): 
 }
 
 const listing = lists('lists', 32, plainPage);
-const load = [listing, putsOf('uploads', 8, 64 * MiB), deletions(8, 8)];
+const load = [listing, putsOf('uploads', 8, 64 * MiB), endlessDeletions(8)];
 const getsUnder = (name: string, beside: readonly Case[]): Case => ({
   ...getsSmall(`GET 4 KiB c1 ${name}`, 1),
   isPlain: false,
@@ -269,7 +280,7 @@ export const fairnessCases: readonly Case[] = [
   getsUnder('beside lists by delimiter', [lists('lists by delimiter', 32, folders)]),
   getsUnder('beside lists of versions', [lists('lists of versions', 32, versionsPage)]),
   getsUnder('beside uploads', [putsOf('uploads', 8, 64 * MiB)]),
-  getsUnder('beside DeleteObjects', [deletions(8, 8)]),
+  getsUnder('beside DeleteObjects', [endlessDeletions(8)]),
   getsUnder('under load', load),
 ];
 

@@ -7,7 +7,7 @@ export interface Address {
   readonly key: Key | undefined;
 }
 
-/** What a generator is to do. It replies once to each order, and to `load` as soon as the load runs, too. */
+/** What a generator is to do. It replies once to each order: to `load` as soon as the load runs, to `stop` once it has ended. */
 export type Order =
   | ({
       readonly do: 'fill';

@@ -18,10 +18,11 @@ type Send = (connection: Connection) => Promise<boolean>;
 const preparing = 32;
 
 let isStopped = false;
+/** What was done beside others, once it has ended: after the order to stop, or before it, as cases may end. */
+let load: Promise<string> = Promise.resolve('');
 
 process.on('message', (order: Order) => {
   isStopped = order.do === 'stop';
-  if (order.do === 'stop') return;
   follow(order).then(
     (reply) => process.send!(reply),
     (error: unknown) => process.send!({ kind: 'failed', message: String(error) } satisfies Reply),
@@ -29,7 +30,8 @@ process.on('message', (order: Order) => {
 });
 process.on('disconnect', () => process.exit());
 
-async function follow(order: Exclude<Order, { do: 'stop' }>): Promise<Reply> {
+async function follow(order: Order): Promise<Reply> {
+  if (order.do === 'stop') return { kind: 'loaded', made: await load };
   if (order.do === 'fill') {
     // Buckets of an earlier run are welcome.
     if (order.isStore) for (const request of bucketRequests) await sendAll(order.server, [request], [409]);
@@ -37,7 +39,10 @@ async function follow(order: Exclude<Order, { do: 'stop' }>): Promise<Reply> {
     return { kind: 'done' };
   }
   const found = caseNamed(order.name);
-  if (order.do === 'load') return loaded(found.beside ?? [], order);
+  if (order.do === 'load') {
+    load = (await started(found.beside ?? [], order)).made;
+    return { kind: 'loading' };
+  }
   return { kind: 'measured', measurement: await measured(found, order) };
 }
 
@@ -134,11 +139,14 @@ async function run(
   return outcome;
 }
 
-/** Runs cases side by side until the order to stop. */
-async function loaded(load: readonly Case[], order: Extract<Order, { do: 'load' }>): Promise<Reply> {
+/** Starts cases side by side, until the order to stop. Returns what will have been done. */
+async function started(
+  beside: readonly Case[],
+  order: Extract<Order, { do: 'load' }>,
+): Promise<{ readonly made: Promise<string> }> {
   const { server, round } = order;
-  for (const { prepare } of load) if (prepare) await sendAll(server, prepare(round));
-  const running = load.map(async (one) => {
+  for (const { prepare } of beside) if (prepare) await sendAll(server, prepare(round));
+  const running = beside.map(async (one) => {
     const send = senderOf(one, order);
     let count = 0;
     const caller = async (): Promise<void> => {
@@ -154,8 +162,7 @@ async function loaded(load: readonly Case[], order: Extract<Order, { do: 'load' 
     await Promise.all(Array.from({ length: one.connections }, caller));
     return `${count} ${one.name}`;
   });
-  process.send!({ kind: 'loading' } satisfies Reply);
-  return { kind: 'loaded', made: (await Promise.all(running)).join(', ') };
+  return { made: Promise.all(running).then((made) => made.join(', ')) };
 }
 
 function senderOf(

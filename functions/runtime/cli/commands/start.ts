@@ -3,11 +3,15 @@ import { Command } from 'commander';
 import { keyOfEnvironment } from '../../local/initial-key.ts';
 import { startLocalServer } from '../../local/server.ts';
 import type { StartOptions } from '../../local/settings.ts';
+import { defaultWorkers } from '../../local/workers/default-workers.ts';
 import { runWorker } from '../../local/workers/worker.ts';
 import { examplesHelp } from '../help.ts';
 import { limitsHelp } from '../../command-line/limit-option.ts';
 import { outliveReader } from '../standard-output.ts';
 import { startOptions } from '../../local/start-options.ts';
+
+/** The options as they are given. */
+type GivenOptions = Omit<StartOptions, 'workers'> & Partial<Pick<StartOptions, 'workers'>>;
 
 const examples = [
   'start',
@@ -31,8 +35,9 @@ export function startCommand(): Command {
     .addHelpText('after', examplesHelp(examples))
     .addHelpText('after', environmentHelp)
     .addHelpText('after', limitsHelp)
-    .action(async (options: StartOptions) => {
+    .action(async ({ workers, ...given }: GivenOptions) => {
       outliveReader();
+      const options = { ...given, workers: workers ?? (given.ephemeral ? 1 : defaultWorkers()) };
       if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);
       const server = await startLocalServer({ ...options, ...(key && { key }) });

@@ -1,11 +1,12 @@
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
+import { settled } from '../../../../shared/metadata/table/settled.ts';
 import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
 
 const key = itemKey.deployment('release-grace');
 
 /** Records for how many milliseconds the service keeps released content at least: a command that follows the change feed has to know. */
 export async function keepGrace(table: KeyValueTable, grace: number): Promise<void> {
-  await table.write([grace === 0 ? { key, delete: true } : { key, put: { value: grace } }]);
+  await settled(table.write([grace === 0 ? { key, delete: true } : { key, put: { value: grace } }]));
 }
 
 /** Returns what {@link keepGrace} recorded. */

@@ -1,4 +1,5 @@
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
+import { settled } from '../../../../shared/metadata/table/settled.ts';
 import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
 
 /** A blob whose bytes are not those that were written. */
@@ -46,5 +47,5 @@ export async function scrubState(table: KeyValueTable): Promise<ScrubState> {
 
 /** Records how far the background scrub has come. */
 export async function keepScrubState(table: KeyValueTable, state: ScrubState): Promise<void> {
-  await table.write([{ key, put: { value: JSON.stringify(state) } }]);
+  await settled(table.write([{ key, put: { value: JSON.stringify(state) } }]));
 }

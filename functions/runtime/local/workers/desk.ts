@@ -27,10 +27,17 @@ export interface DeskDeps {
   readonly output: Writable;
 }
 
+/** A place of a worker in the queue for the mutex of an item. */
+interface Lock {
+  isGranted: boolean;
+  granted: Promise<void>;
+  release: () => void;
+}
+
 /** Serves one worker. Releases what the worker holds when it dies. */
 export class Desk {
   readonly #deps: DeskDeps;
-  readonly #locks = new Map<number, () => void>();
+  readonly #locks = new Map<number, Lock>();
   readonly #reservations = new Map<number, Promise<Reservation>>();
   #isClosed = false;
 
@@ -43,7 +50,9 @@ export class Desk {
     switch (kind) {
       case 'commit': {
         const { steps, changes } = stepsOfMessage(body);
-        return outcomeMessage(await table.commit(steps, changes), { isSingle: steps.length === 1 && changes === 1 });
+        const waited = await this.#holds(body['locks'] as readonly number[]);
+        const outcome = await table.commit(steps, changes);
+        return { ...outcomeMessage(outcome, { isSingle: steps.length === 1 && changes === 1 }), waited };
       }
       case 'blob':
         await smallBlobs.accept(body['ref'] as string, bytes);
@@ -75,6 +84,9 @@ export class Desk {
       case 'abandon blobs':
         this.#deps.smallBlobs.abandon(body['refs'] as readonly string[]);
         return;
+      case 'lock':
+        void this.#lock(body['name'] as string, body['lock'] as number);
+        return;
       case 'unlock':
         this.#unlock(body['lock'] as number);
         return;
@@ -102,20 +114,37 @@ export class Desk {
     for (const number of [...this.#reservations.keys()]) this.#release(number);
   }
 
-  /** Resolves when the worker holds the mutex, until it unlocks. */
-  #lock(name: string, lock: number): Promise<void> {
-    return new Promise((resolve) => {
+  /** Queues for the mutex, and holds it from the grant until the worker unlocks. Resolves with the grant. */
+  #lock(name: string, number: number): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    const lock: Lock = { isGranted: false, granted: Promise.resolve(), release: () => undefined };
+    const released = new Promise<void>((release) => (lock.release = release));
+    lock.granted = new Promise((grant) => {
       void this.#deps.mutex.run(name, () => {
-        if (this.#isClosed) return Promise.resolve();
-        resolve();
-        return new Promise<void>((unlock) => this.#locks.set(lock, unlock));
+        lock.isGranted = true;
+        grant();
+        return released;
       });
     });
+    this.#locks.set(number, lock);
+    return lock.granted;
   }
 
-  #unlock(lock: number): void {
-    this.#locks.get(lock)?.();
-    this.#locks.delete(lock);
+  /** Waits for locks. @returns whether one of them was not granted yet */
+  async #holds(numbers: readonly number[]): Promise<boolean> {
+    let waited = false;
+    for (const number of numbers) {
+      const lock = this.#locks.get(number);
+      if (lock === undefined || lock.isGranted) continue;
+      waited = true;
+      await lock.granted;
+    }
+    return waited;
+  }
+
+  #unlock(number: number): void {
+    this.#locks.get(number)?.release();
+    this.#locks.delete(number);
   }
 
   /** Begins a reservation with the first request of a number; further ones add to it. */

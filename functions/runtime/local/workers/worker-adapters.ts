@@ -3,7 +3,7 @@ import type { Commits } from '../../../../shared/adapters/embedded/lmdb-table.ts
 import type { SmallBlobWrites } from '../../../../shared/adapters/embedded/small-blobs.ts';
 import type { Step } from '../../../../shared/adapters/embedded/write-steps.ts';
 import type { Amount } from '../../../../shared/metadata/amount.ts';
-import type { KeyedMutex } from '../../../../shared/metadata/keyed-mutex.ts';
+import { KeyedMutex, mutexName } from '../../../../shared/metadata/keyed-mutex.ts';
 import {
   quotaExceeded,
   quotaOf,
@@ -24,13 +24,19 @@ import type { Link } from './link.ts';
 /** Commits through the primary. */
 export class LinkedCommits implements Commits {
   readonly #link: Link;
+  readonly #mutex: LinkedMutex;
 
-  constructor(link: Link) {
+  /** @param mutex knows which locks a commit has to wait for */
+  constructor(link: Link, mutex: LinkedMutex) {
     this.#link = link;
+    this.#mutex = mutex;
   }
 
   async commit(steps: readonly Step[], changes: number): Promise<WriteOutcome> {
-    return outcomeOfMessage(await this.#link.request('commit', stepsMessage(steps, changes)));
+    const locks = this.#mutex.locksFor(steps);
+    const body = await this.#link.request('commit', { ...stepsMessage(steps, changes), locks });
+    if (body['waited'] === true) this.#mutex.contended(steps);
+    return outcomeOfMessage(body);
   }
 }
 
@@ -65,23 +71,67 @@ export class LinkedSmallBlobs implements SmallBlobWrites {
   }
 }
 
-/** The keyed mutex of the primary, shared by all processes. */
+/** How long the workers are taken to contend for an item after a commit had to wait for a lock, in milliseconds. */
+const contention = 1000;
+/** The items of which that is remembered. */
+const maxContended = 1000;
+
+/**
+ * The keyed mutex of the primary, shared by all processes. An action does not wait for its lock, but its commit does, in the primary:
+ * so a lock that is free costs no message of its own. An action that began before it held the lock may have read what the holder then
+ * changed; its commit conflicts, and its next attempt holds the lock. Where workers contend for an item, actions wait for the lock.
+ */
 export class LinkedMutex implements Pick<KeyedMutex, 'run'> {
   readonly #link: Link;
+  /** The actions of this worker, of which one at a time is in the queue of the primary. */
+  readonly #own = new KeyedMutex();
+  /** The locks that actions of this worker hold or wait for. */
+  readonly #locks = new Map<string, number>();
+  /** Until when the workers are taken to contend for an item, in milliseconds of `performance.now()`. */
+  readonly #contended = new Map<string, number>();
   #lastLock = 0;
 
   constructor(link: Link) {
     this.#link = link;
   }
 
-  async run<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
-    const lock = (this.#lastLock += 1);
-    await this.#link.request('lock', { name, lock });
-    try {
-      return await action();
-    } finally {
-      this.#link.notify('unlock', { lock });
+  run<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
+    return this.#own.run(name, async () => {
+      const lock = (this.#lastLock += 1);
+      this.#locks.set(name, lock);
+      try {
+        if (this.#isContended(name)) await this.#link.request('lock', { name, lock });
+        else this.#link.notify('lock', { name, lock });
+        return await action();
+      } finally {
+        this.#locks.delete(name);
+        this.#link.notify('unlock', { lock });
+      }
+    });
+  }
+
+  /** Returns the locks of the running actions that change these items. */
+  locksFor(steps: readonly Step[]): readonly number[] {
+    if (this.#locks.size === 0) return [];
+    return steps.flatMap(({ key }) => this.#locks.get(mutexName(key)) ?? []);
+  }
+
+  /** Notes that a commit of these items had to wait for a lock. */
+  contended(steps: readonly Step[]): void {
+    if (this.#contended.size > maxContended) this.#contended.clear();
+    const until = performance.now() + contention;
+    for (const { key } of steps) {
+      const name = mutexName(key);
+      if (this.#locks.has(name)) this.#contended.set(name, until);
     }
+  }
+
+  #isContended(name: string): boolean {
+    const until = this.#contended.get(name);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    this.#contended.delete(name);
+    return false;
   }
 }
 

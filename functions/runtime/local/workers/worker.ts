@@ -56,11 +56,12 @@ export async function runWorker(options: StartOptions): Promise<void> {
   try {
     const tls = await Tls.read(options);
     const proxies = new TrustedProxies(options.trustProxy);
-    const stores = await attachData(options.data, new LinkedCommits(link), new LinkedSmallBlobs(link));
+    const mutex = new LinkedMutex(link);
+    const stores = await attachData(options.data, new LinkedCommits(link, mutex), new LinkedSmallBlobs(link));
     const log = new Log(linkedOutput(link));
     const telemetry = measurements?.counted(log) ?? log;
     const primary = {
-      mutex: new LinkedMutex(link),
+      mutex,
       counters: (usage: Usage, { bucketBytes, bucketObjects }: Limits) => ({
         usage: { of: (bucketId: string) => link.request('drain').then(() => usage.of(bucketId)) },
         quotas: new LinkedQuotas(link, { bytes: bucketBytes, objects: bucketObjects }),

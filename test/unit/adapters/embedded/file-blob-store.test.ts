@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, rmdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -212,6 +212,24 @@ describe('FileBlobStore', () => {
     await environment.run(() => undefined);
     expect([...checksums.getKeys()]).toEqual([]);
     for await (const blob of store.list()) expect(blob).toBeUndefined();
+  });
+
+  it('names the blobs that cannot be removed, which stay readable, and removes the others', async () => {
+    const refs: string[] = [];
+    for (let count = 0; count < 3; count += 1) refs.push((await store.write(chunks(large('a')), owner)).ref);
+    const [first, stuck, last] = refs as [string, string, string];
+    await rename(pathOf(stuck), join(directory, 'kept'));
+    // Nobody can unlink a directory.
+    await mkdir(pathOf(stuck));
+    await expect(store.remove([first, stuck, last])).rejects.toMatchObject({
+      name: 'BlobsNotRemoved',
+      refs: new Set([stuck]),
+    });
+    await environment.run(() => undefined);
+    await rmdir(pathOf(stuck));
+    await rename(join(directory, 'kept'), pathOf(stuck));
+    expect(await gather(await store.read(stuck, 40_000))).toBe(large('a'));
+    for (const ref of [first, last]) await expect(store.read(ref, 40_000)).rejects.toBeInstanceOf(BlobMissing);
   });
 
   it('refuses bytes whose checksums are damaged', async () => {

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
+import type { Expectation } from '../../../../shared/ports/key-value-table.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../../../..');
@@ -77,6 +78,28 @@ describe('LmdbTable', () => {
     await table.close();
   });
 
+  it('checks conditions against what earlier writes of the same transaction have left', async () => {
+    const table = await LmdbTable.open(directory);
+    const gate = { pk: 'partition', sk: 'gate' };
+    await table.write([{ key: gate, put: { n: 1 } }]);
+    const passing = (sk: string, expect: Expectation) =>
+      table.write([{ key: { pk: 'passed', sk }, put: {} }], [{ key: gate, expect }]);
+    const is = (value: number): Expectation => ({ is: 'equal', attribute: 'n', value });
+    const writes = await Promise.all([
+      ...[passing('a', is(1)), passing('b', is(1)), table.write([{ key: gate, put: { n: 2 } }])],
+      ...[passing('c', is(1)), passing('d', is(2)), table.write([{ key: gate, delete: true }])],
+      ...[passing('e', is(2)), passing('f', { is: 'absent' }), table.write([{ key: gate, put: { n: 3 } }])],
+      ...[passing('g', { is: 'absent' }), passing('h', is(3))],
+    ]);
+    expect(writes.filter(({ outcome }) => outcome === 'conflict')).toEqual([
+      { outcome: 'conflict', failed: [{ key: gate, item: { n: 2 } }] },
+      { outcome: 'conflict', failed: [{ key: gate, item: undefined }] },
+      { outcome: 'conflict', failed: [{ key: gate, item: { n: 3 } }] },
+    ]);
+    expect((await table.query('passed')).items.map(({ key: { sk } }) => sk)).toEqual(['a', 'b', 'd', 'f', 'h']);
+    await table.close();
+  });
+
   it('ends a page after 2,000 items, and after 1 MiB', async () => {
     const table = await LmdbTable.open(directory);
     for (let start = 0; start < 2500; start += 100) {
@@ -140,6 +163,25 @@ describe('LmdbTable', () => {
       expect(await table.get(key)).toEqual({ n });
     }
     await other.close();
+    await table.close();
+  });
+
+  it('takes one snapshot for all reads of a callback of the event loop, and another for the next', async () => {
+    const table = await LmdbTable.open(join(directory, 'table'));
+    await table.write([{ key, put: { n: 1 } }]);
+    // The engine sets a timer for each snapshot.
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    try {
+      for (const snapshots of [1, 2, 3]) {
+        await new Promise((resolve) => setImmediate(resolve));
+        for (let reads = 0; reads < 10; reads += 1) expect(await table.get(key)).toEqual({ n: 1 });
+        expect(setTimer).toHaveBeenCalledTimes(snapshots);
+      }
+      await table.write([{ key, put: { n: 2 } }]);
+      expect(await table.get(key)).toEqual({ n: 2 });
+    } finally {
+      setTimer.mockRestore();
+    }
     await table.close();
   });
 

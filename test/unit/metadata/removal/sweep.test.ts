@@ -4,6 +4,7 @@ import { sortableTime } from '../../../../shared/metadata/table/ids.ts';
 import { garbagePartitions, itemKey, partition } from '../../../../shared/metadata/table/keys.ts';
 import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
 import { ReleaseQueue } from '../../../../shared/metadata/removal/release-queue.ts';
 import { Release } from '../../../../shared/metadata/removal/release.ts';
 import { partKey, stateKey } from '../../../../shared/metadata/table/upload-keys.ts';
@@ -127,6 +128,37 @@ describe('a sweep of released content, in the time that Lambda gives it', () => 
     expect(left()).toEqual([1, ...Array<number>(15).fill(0)]);
   });
 
+  it.each([
+    ['content that was shared', 'bblob'],
+    ['content in parts', 'mmanifest'],
+    ['details', 'ddetails'],
+  ])('leaves nothing of %s, whichever write has no answer and did not happen', async (_, thing) => {
+    const items = [
+      { key: itemKey.references('bblob'), put: { holders: new Set(['instance']), r: 'token' } },
+      { key: itemKey.references('mmanifest'), put: { holders: new Set(['instance']), r: 'token' } },
+      { key: itemKey.manifest('manifest'), put: { parts: 1, size: 1, starts: [[1, 0]] } },
+      { key: itemKey.manifestSlice('manifest', 0, 1), put: { b: ['blob-1'], s: [1] } },
+      { key: itemKey.details('details'), put: {} },
+    ];
+    const own = items.filter(({ key }) => key.pk.endsWith(thing) || key.pk.endsWith(thing.slice(1)));
+    // The first time none is lost, so that they can be counted.
+    let writes = 0;
+    for (let lost = -1; lost < writes; lost += 1) {
+      const { sweep, table, time, left } = world();
+      const entry = itemKey.garbage(0, sortableTime(time.now()), thing, 'instance');
+      await table.write([{ key: entry, put: { bucketId: 'bucket', key: 'key' } }, ...own]);
+      const write = table.write.bind(table);
+      let at = -1;
+      table.write = async (...change) => ((at += 1) === lost ? { outcome: 'unknown' } : write(...change));
+      await sweep().catch(() => undefined);
+      if (lost < 0) writes = at + 1;
+      await sweep();
+      expect(own.flatMap(({ key }) => table.keysOf(key.pk))).toEqual([]);
+      expect(left()).toEqual(Array<number>(16).fill(0));
+    }
+    expect(writes).toBeGreaterThan(1);
+  });
+
   it('clears up after uploads of 10,000 parts', async () => {
     const { sweep, table, requests, time, removed } = world();
     const id = 'upload-id'.padEnd(28, '-');
@@ -161,5 +193,43 @@ describe('the follower of the change feed', () => {
     expect(table.calls).toEqual({ ...calls, write: calls.write + 3 });
     expect(await sweep()).toMatchObject({ result: { complete: true } });
     expect(requests).toEqual([1]);
+  });
+});
+
+describe('where writes share a commit', () => {
+  const shared = () => {
+    const made = world();
+    return { ...made, table: Object.assign(made.table, { writesPerCommit: 64 }) };
+  };
+
+  it('up to 16 entries are removed by one write', async () => {
+    const { services, table, blobs, fill, left, removed } = shared();
+    await fill(20);
+    const calls = { ...table.calls };
+    expect(await services({ table, blobs }).release.sweep()).toEqual(swept(16 * 20).result);
+    expect(left()).toEqual(Array<number>(16).fill(0));
+    expect(removed.size).toBe(16 * 20);
+    expect(table.calls.write - calls.write).toBe(16 * 2);
+  });
+
+  it('those that cannot be done stay, and nothing else', async () => {
+    const { services, table, blobs, fill, left, undeletable } = shared();
+    await fill(20);
+    undeletable.add('3-7').add('5-0').add('5-19');
+    await expect(services({ table, blobs }).release.sweep()).rejects.toThrow();
+    expect(left()).toEqual([0, 0, 0, 1, 0, 2, ...Array<number>(10).fill(0)]);
+  });
+
+  it('up to 16 entries are queued by one write', async () => {
+    const { services, table, blobs, left } = shared();
+    for (let at = 0; at < 40; at += 1) {
+      const key = currentVersionKey('bucket', `key-${at}`);
+      await table.write([{ key, put: { i: `instance-${at}`, c: `bblob-${at}` } }]);
+      await table.write([{ key, delete: true }]);
+    }
+    const calls = { ...table.calls };
+    await services({ table, blobs }).queue.follow(table.feed);
+    expect(table.calls.write - calls.write).toBe(3);
+    expect(left().reduce((sum, count) => sum + count)).toBe(40);
   });
 });

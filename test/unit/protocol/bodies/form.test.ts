@@ -163,7 +163,7 @@ describe('openForm', () => {
 
   async function headersOf(...fields: FormField[]): Promise<Record<string, string>> {
     const { message } = request(fields);
-    const form = await openForm(formType, message.body, 20_480);
+    const form = await openForm(formType, message.body!, 20_480);
     await form.close();
     return Object.fromEntries(form.headers);
   }

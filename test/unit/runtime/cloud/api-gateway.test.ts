@@ -91,11 +91,11 @@ describe('a request', () => {
     expect(request.fields.all('content-length')).toEqual(['5']);
     expect(request.fields.has('transfer-encoding')).toBe(false);
     expect(request.received!()).toBe(5);
-    expect(await bytesOf(request.body)).toEqual(bytes);
+    expect(await bytesOf(request.body!)).toEqual(bytes);
   });
 
   it('has a body that came as text', async () => {
-    expect((await bytesOf((await requestOf({ body: '<Täg/>' })).body)).toString()).toBe('<Täg/>');
+    expect((await bytesOf((await requestOf({ body: '<Täg/>' })).body!)).toString()).toBe('<Täg/>');
   });
 
   it('has a body in chunks if the client gave no length', async () => {
@@ -107,7 +107,7 @@ describe('a request', () => {
   it('has neither length nor chunks where the client sent nothing', async () => {
     const { fields, body } = await requestOf();
     expect([fields.has('content-length'), fields.has('transfer-encoding')]).toEqual([false, false]);
-    expect(await bytesOf(body)).toHaveLength(0);
+    expect(await bytesOf(body!)).toHaveLength(0);
   });
 });
 

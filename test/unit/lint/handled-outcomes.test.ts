@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { Linter } from 'eslint';
+import { parser } from 'typescript-eslint';
+import typescript from 'typescript';
+import { expect, it } from 'vitest';
+import { handledOutcomes } from '../../../bin/handled-outcomes.mjs';
+
+const root = join(import.meta.dirname, '../../..');
+/** Stands before each text. */
+const beginning = `import type { Change, KeyValueTable, WriteOutcome } from '../../ports/key-value-table.ts';
+declare const table: KeyValueTable;
+declare const changes: Change[];
+declare const commit: () => Promise<WriteOutcome['outcome'] | 'late'>;
+`;
+
+const refused = [
+  'await table.write(changes);',
+  'void table.write(changes);',
+  'void (await table.write(changes));',
+  'await commit();',
+  'await Promise.all([table.write(changes), commit()]);',
+  'await Promise.all(changes.map((change) => table.write([change])));',
+  'await table.write(changes).catch(() => undefined);',
+  'export const remove = async (): Promise<unknown> => table.write(changes);',
+  'export async function remove(): Promise<unknown> { return table.write(changes); }',
+  'declare function each(work: (change: Change) => Promise<unknown>): void; each((change) => table.write([change]));',
+];
+const taken = [
+  "const { outcome } = await table.write(changes); if (outcome !== 'written') throw new Error();",
+  'export const write = (): Promise<WriteOutcome> => table.write(changes);',
+  'export const write = () => table.write(changes);',
+  "import { settled } from './settled.ts'; await settled(table.write(changes));",
+  "import { bestEffort } from './settled.ts'; await bestEffort(table.write(changes));",
+  'await table.close();',
+];
+
+/** The texts as files of the service, whose types they use: one program for all, without the rest of the project. */
+const files = new Map([...refused, ...taken].map((text, at) => [fileName(at), beginning + text]));
+const options = {
+  ...{ strict: true, noEmit: true, allowImportingTsExtensions: true, types: [] },
+  ...{ target: typescript.ScriptTarget.ES2022, module: typescript.ModuleKind.NodeNext },
+};
+const host = typescript.createCompilerHost(options);
+const { fileExists, readFile } = host;
+host.fileExists = (name) => files.has(name) || fileExists(name);
+host.readFile = (name) => files.get(name) ?? readFile(name);
+const program = typescript.createProgram([...files.keys()], options, {
+  ...host,
+  getSourceFile: (name, languageVersion) => {
+    const text = host.readFile(name);
+    return text === undefined ? undefined : typescript.createSourceFile(name, text, languageVersion, true);
+  },
+});
+const linter = new Linter({ cwd: root });
+
+function fileName(at: number): string {
+  return join(root, `shared/metadata/table/example-${at}.ts`);
+}
+
+/** What the rule says of a text. */
+function messages(text: string): readonly (string | undefined)[] {
+  const name = fileName([...refused, ...taken].indexOf(text));
+  const config = {
+    files: ['**/*.ts'],
+    languageOptions: { parser, parserOptions: { programs: [program] } },
+    plugins: { stillage: { rules: { 'handled-outcomes': handledOutcomes } } },
+    rules: { 'stillage/handled-outcomes': 'error' },
+  } as Linter.Config;
+  return linter.verify(files.get(name)!, config, name).map(({ messageId, message }) => messageId ?? message);
+}
+
+it.each(refused)('lint refuses a write whose outcome is ignored: %s', (text) => {
+  expect(messages(text)).toEqual(['ignored']);
+});
+
+it.each(taken)('lint takes %s', (text) => {
+  expect(messages(text)).toEqual([]);
+});
