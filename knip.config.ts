@@ -22,7 +22,7 @@ const config: KnipConfig = {
     'test/**/*.test.ts',
     'test/bench/*.{ts,mjs}',
     // Started as processes.
-    'test/{bench/requests/generator.ts,clients/aws4fetch-session.ts,cloud/function-host.mjs}',
+    'test/{bench/requests/generator.ts,clients/aws4fetch-session.ts,cloud/function-host.mjs,linearizability/cloud-instance.ts}',
     'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',
   ],
   project: ['{bin,console,functions,infra,shared}/**/*.{ts,tsx,mjs,cjs}!', 'test/**/*.{ts,mjs}', '*.{ts,js}'],

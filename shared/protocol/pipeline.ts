@@ -92,8 +92,13 @@ export class Pipeline {
   }
 
   async #outcome(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
-    const { capacity } = this.#deps;
-    const admission = capacity && new Admission(capacity, () => partyOf(trace));
+    const { capacity, operations } = this.#deps;
+    const admission =
+      capacity &&
+      new Admission(capacity, {
+        party: () => partyOf(trace),
+        hasDocument: () => typeof operations.get(trace.operation as OperationName)?.body === 'object',
+      });
     try {
       if (request.isSurplus === true) throw new AtCapacity('connections');
       const answer = await this.#answer(admission?.receiving(request) ?? request, trace, reader);

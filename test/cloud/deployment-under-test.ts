@@ -1,25 +1,15 @@
-import {
-  CreateSecretCommand,
-  GetSecretValueCommand,
-  PutSecretValueCommand,
-  SecretsManagerClient,
-} from '@aws-sdk/client-secrets-manager';
-import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts';
+import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import type { BackgroundBundle } from '../../infra/background-bundle.ts';
 import type { FunctionBundle } from '../../infra/bundle.ts';
 import { type gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';
-import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
-import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
-import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { resources, templates, type Synthesis } from '../infra/synthesis.ts';
 import { apiLogName, byteLaneLogName } from '../../infra/request-logs.ts';
 import type { Place } from '../support/administration.ts';
+import { createCloudData, secretsManagerAt } from '../support/cloud-data.ts';
 import type { KeptInCloud, Pace } from '../support/deployed.ts';
 import type { Engines } from '../support/engines.ts';
 import { LogInsightsEngine } from '../support/log-insights.ts';
-import { createBucket, createQueue, createTable, dynamoDbAt, s3At, streamArn } from '../support/moto.ts';
-import { accounts } from '../support/server.ts';
+import { createQueue, streamArn } from '../support/moto.ts';
 import { BackgroundProcesses } from './background-processes.ts';
 import { ByteLaneProcess } from './byte-lane-process.ts';
 import { CloudFront } from './cloudfront.ts';
@@ -35,8 +25,6 @@ import { VpcOriginPath } from './vpc-origin.ts';
 import { WorkOnCall } from './work-on-call.ts';
 
 const stage = 'prod';
-const secret = 'A1b2C3d4'.repeat(8);
-const edgeSecret = 'Z9y8X7w6'.repeat(8);
 const restApi = 'abc123';
 
 let count = 0;
@@ -380,31 +368,7 @@ function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
 /** Creates what a deployment keeps. */
 async function createKept(engine: string, hasStream: boolean): Promise<Names> {
   const names = freshNames();
-  await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
-  await createBucket(s3At(engine), names.Blobs);
+  await createCloudData(engine, names, { hasStream });
   await createQueue(engine, names.Lifecycle);
-  await createSecrets(engine, names);
-  await declareAccounts(engine, names);
   return names;
-}
-
-/** In the name of an operator, who may do everything. */
-function secretsManagerAt(endpoint: string): SecretsManagerClient {
-  const credentials = { accessKeyId: 'operator', secretAccessKey: '-' };
-  return new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
-}
-
-async function createSecrets(endpoint: string, names: Names): Promise<void> {
-  const client = secretsManagerAt(endpoint);
-  await client.send(new CreateSecretCommand({ Name: names.Secret, SecretString: secret }));
-  await client.send(new CreateSecretCommand({ Name: names.EdgeSecret, SecretString: edgeSecret }));
-  client.destroy();
-}
-
-async function declareAccounts(endpoint: string, names: Names): Promise<void> {
-  const table = new DynamoDbTable({ tableName: names.Table, client: dynamoDbAt(endpoint, true) });
-  const secrets = new AesSecrets(deploymentKeys(secret).sealing);
-  const declared = new Accounts({ table, secrets, clock: new SystemClock() });
-  for (const project of accounts) await declared.ensure(project);
-  await table.close();
 }

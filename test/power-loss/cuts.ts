@@ -123,7 +123,7 @@ export async function findLosses(
 }
 
 /** Writes what a cut leaves to a directory. Files that are whole are links to one copy: the service does not change blobs. */
-function materialise(disk: Disk, cut: Cut, directory: string, kept: string): void {
+export function materialise(disk: Disk, cut: Cut, directory: string, kept: string): void {
   const choice = choiceOf(cut);
   const { directories, files } = disk.after(choice);
   mkdirSync(directory, { mode: 0o700 });

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../linearizability/random.ts';
-import { boundaries, choiceOf, findLosses, severities, type Cut, type Loss } from './cuts.ts';
+import { boundaries, findLosses, severities, type Cut } from './cuts.ts';
 import { Disk, type Sync } from './disk.ts';
+import { expectWhole, told } from './expect-whole.ts';
 import { Inspector } from './inspection.ts';
 import { buildRecorder, record, type Recording } from './recording.ts';
 
@@ -43,10 +44,6 @@ afterAll(async () => {
 
 function recordedOnce(): Promise<Recording> {
   return (shared ??= record(library, { seed: firstSeed, requests, processes: 1 }));
-}
-
-function told(losses: readonly Loss[]): string {
-  return losses.map(({ cut, what }) => `${JSON.stringify(cut)}:\n${what}`).join('\n\n');
 }
 
 /**
@@ -100,24 +97,6 @@ function duringFirstStart({ events }: Recording, seed: number): Cut[] {
   // The first writes of all, each of which leaves a file of zeros.
   const writes = places.filter((at) => events[at - 1]!.type === 'write').slice(0, 6);
   return [...some, ...writes.map((at) => ({ at, severity: 'sizes' as const, seed: at }))];
-}
-
-/** Expects that the record has all that happened: played back, it is the directory as it is. */
-async function expectWhole({ events, root, rootInode }: Recording): Promise<void> {
-  const disk = new Disk(root, rootInode);
-  for (const event of events) disk.apply(event);
-  const all = choiceOf({ at: events.length, severity: 'everything', seed: 0 });
-  const { files, directories } = disk.after(all);
-  const played = new Map(files.map(({ path, file }) => [path, file.after(all)]));
-  const there = await readdir(root, { recursive: true, withFileTypes: true });
-  const isKept = (path: string): boolean => !/\/lock\.mdb$|\.sock$/.test(path);
-  const paths = there.map((entry) => ({ entry, path: join(entry.parentPath, entry.name).slice(root.length + 1) }));
-  const names = paths.map(({ path }) => path).filter(isKept);
-  expect([...played.keys(), ...directories].filter(isKept).sort()).toEqual(names.sort());
-  for (const { entry, path } of paths) {
-    if (!entry.isFile() || !isKept(path)) continue;
-    expect((await readFile(join(root, path))).equals(played.get(path)!), path).toBe(true);
-  }
 }
 
 /** Everything that the service syncs, with where. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Random } from '../linearizability/random.ts';
 import { PooledClient } from '../support/pooled-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
+import { alice, startService, type Service, type ServiceOptions } from '../support/server.ts';
 import { choiceOf } from './cuts.ts';
 import { Disk } from './disk.ts';
 import { cutTornEvent, encodeName, readRecord, type DiskEvent } from './record.ts';
@@ -42,6 +42,24 @@ export async function buildRecorder(directory: string): Promise<{ library: strin
   }
 }
 
+/** Returns the options of a service under the recorder. @param file to which the record is added */
+export function recorderOf({
+  library,
+  file,
+  root,
+  processes,
+}: {
+  readonly library: string;
+  readonly file: string;
+  readonly root: string;
+  readonly processes: number;
+}): Pick<ServiceOptions, 'args' | 'env'> {
+  return {
+    args: ['--workers', String(processes), '--limit', 'minimumPartBytes=1', '--release-grace', '0s'],
+    env: { LD_PRELOAD: library, DISK_RECORD: file, DISK_RECORD_ROOT: root, UV_USE_IO_URING: '0' },
+  };
+}
+
 /**
  * Runs the service as a user starts it, on a new directory, while clients change everything; kills it under load, and runs it once more.
  * @param requests about how many requests to send
@@ -59,8 +77,7 @@ export async function record(
   for (const isFirst of [true, false]) {
     const service = await startService({
       data: join(root, 'data'),
-      args: ['--workers', String(processes), '--limit', 'minimumPartBytes=1', '--release-grace', '0s'],
-      env: { LD_PRELOAD: library, DISK_RECORD: file, DISK_RECORD_ROOT: root, UV_USE_IO_URING: '0' },
+      ...recorderOf({ library, file, root, processes }),
     });
     if (isFirst) created.push(...(await createBuckets(service)));
     const http = Array.from({ length: clientsOfRun }, () => new PooledClient(service, alice, 1));

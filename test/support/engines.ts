@@ -13,10 +13,17 @@ export interface EngineCall {
   readonly body: Buffer;
 }
 
+/** An answer, of which the caller may get only a part. */
+export interface SentAnswer extends EngineAnswer {
+  /** The bytes of the body after which the connection breaks. Undefined: it does not. */
+  readonly cutAt?: number;
+}
+
 /** What stands in the place of AWS: an engine of this process for DynamoDB and its streams, moto for S3 and the other services. */
 export interface Engines {
   /** Where they can be reached by HTTP. */
   readonly endpoint: string;
+  readonly dynamoDb: DynamoDbEngine;
   /** Answers a call as at the endpoint, without a connection to it. */
   answer(call: EngineCall): Promise<EngineAnswer>;
   stop(): Promise<void>;
@@ -35,6 +42,7 @@ export async function startEngines(): Promise<Engines | undefined> {
   const front = await listen(answer);
   return {
     endpoint: front.endpoint,
+    dynamoDb,
     answer,
     stop: async () => {
       await front.stop();
@@ -43,24 +51,39 @@ export async function startEngines(): Promise<Engines | undefined> {
   };
 }
 
-/** Listens for calls of AWS's services. They may leave connections idle for as long as they want to. */
-export async function listen(
-  answer: (call: EngineCall) => Promise<EngineAnswer>,
-): Promise<{ readonly endpoint: string; stop(): Promise<void> }> {
+/** Where calls of AWS's services are answered. */
+export interface Door {
+  readonly endpoint: string;
+  /** Resolves once every caller has closed its connections, and all calls that came whole are with `answer`. Takes no new ones. */
+  deserted(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Listens for calls of AWS's services. They may leave connections idle for as long as they want to.
+ * @param answer rejects if the caller is to get no answer but the end of its connection
+ */
+export async function listen(answer: (call: EngineCall) => Promise<SentAnswer>): Promise<Door> {
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
-    const answered = async (): Promise<EngineAnswer> =>
+    const answered = async (): Promise<SentAnswer> =>
       answer({ method: request.method!, url: request.url!, headers: request.headers, body: await buffer(request) });
     answered().then(
-      ({ status, headers, body }) => response.writeHead(status, [...headers]).end(body),
+      ({ status, headers, body, cutAt }) => {
+        response.writeHead(status, [...headers]);
+        if (cutAt === undefined) response.end(body);
+        else response.write(body.subarray(0, cutAt), () => response.destroy());
+      },
       () => response.destroy(),
     );
   });
+  const closed = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    deserted: closed,
     stop: async () => {
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closed();
     },
   };
 }

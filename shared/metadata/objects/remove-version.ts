@@ -177,11 +177,12 @@ export class Removals {
   async #purge({ bucketId, key }: PurgedKey): Promise<Removed> {
     const chain = this.#commits.chain(bucketId, key);
     let currentVersion = await chain.currentVersion();
-    // A damaged chain has no commit. Its key stays for a scrub to find, and does not prevent the removal of others.
+    // A damaged chain has no commit. Its key stays for a scrub to find, and does not prevent the removal of others. After any other
+    // outcome than `written`, the current version tells what is left.
     for (let futile = 0; currentVersion !== undefined && futile < maxReads;) {
       const commit = await chain.remove(currentVersion, currentVersion);
-      if (commit) await this.#commits.writeAnyway(commit.changes);
-      else futile += 1;
+      const outcome = commit && (await this.#commits.writeAnyway(commit.changes));
+      if (outcome !== 'written') futile += 1;
       currentVersion = await chain.currentVersion();
     }
     return { currentVersion };

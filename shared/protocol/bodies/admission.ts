@@ -8,30 +8,44 @@ import { EndedBody } from './ended-body.ts';
 /** The bodies in progress, in both directions. */
 export interface Capacity {
   readonly uploads: BodiesInFlight;
+  /** Those of the uploads that are read whole, and take of the heap. */
+  readonly documents: BodiesInFlight;
   readonly downloads: BodiesInFlight;
 }
 
 /** The size up to which the body of a request takes so little that it is always admitted: that of what is stored in the table. */
 const smallBody = 32 * 1024;
 
+/** What counts of a request, as far as it is known when a body begins. */
+export interface AdmittedRequest {
+  /** Returns who sends it. */
+  party(): string;
+  /** Returns whether its body is a document. */
+  hasDocument(): boolean;
+}
+
 /** The bodies of one request, as far as they count. */
 export class Admission {
   readonly #capacity: Capacity;
-  readonly #party: () => string;
+  readonly #request: AdmittedRequest;
   #endUpload: (() => void) | undefined;
+  #endDocument: (() => void) | undefined;
 
-  /** @param party who sends the request, as far as it is known when a body begins */
-  constructor(capacity: Capacity, party: () => string) {
+  constructor(capacity: Capacity, request: AdmittedRequest) {
     this.#capacity = capacity;
-    this.#party = party;
+    this.#request = request;
   }
 
   /** Returns the request with a body that is admitted before the first byte of it is read. Reading it throws AtCapacity if it is not. */
   receiving(request: RequestMessage): RequestMessage {
     const { body } = request;
     if (body === undefined || isSmall(request)) return request;
+    const { uploads, documents } = this.#capacity;
     const begin = (): void => {
-      this.#endUpload ??= this.#capacity.uploads.admit(this.#party());
+      if (this.#endUpload !== undefined) return;
+      const party = this.#request.party();
+      this.#endUpload = uploads.admit(party);
+      if (this.#request.hasDocument()) this.#endDocument = documents.admit(party);
     };
     return withBody(request, {
       [Symbol.asyncIterator]: () => {
@@ -44,6 +58,7 @@ export class Admission {
   /** To be called once nothing of the body is in memory any more. */
   received(): void {
     this.#endUpload?.();
+    this.#endDocument?.();
   }
 
   /** Returns the answer with a body that counts until it was sent or given up. @throws AtCapacity */
@@ -56,7 +71,7 @@ export class Admission {
   async #streaming(answer: Answer, body: AsyncIterable<Uint8Array>): Promise<Answer> {
     let end: () => void;
     try {
-      end = this.#capacity.downloads.admit(this.#party());
+      end = this.#capacity.downloads.admit(this.#request.party());
     } catch (error) {
       await giveUp(body);
       throw error;

@@ -1,5 +1,5 @@
 /** What a service may have only so much of at a time. */
-export type Scarce = 'connections' | 'uploads' | 'downloads';
+export type Scarce = 'connections' | 'uploads' | 'documents' | 'downloads';
 
 /** As much is in progress as the service may have at a time. Nothing was done for the request, and nothing of its body was read. */
 export class AtCapacity extends Error {

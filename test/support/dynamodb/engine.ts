@@ -33,13 +33,21 @@ export class DynamoDbEngine {
   /** @param target the header `X-Amz-Target` @param body JSON */
   answer(target: string, body: Buffer): EngineAnswer {
     const [service, call = ''] = target.split('.');
-    try {
-      const input = JSON.parse(body.toString()) as Input;
-      return answer(200, service === 'DynamoDBStreams_20120810' ? this.#stream(call, input) : this.#call(call, input));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return answer(400, error.body);
-    }
+    const input = JSON.parse(body.toString()) as Input;
+    return answered(() =>
+      service === 'DynamoDBStreams_20120810' ? this.#stream(call, input) : this.#call(call, input),
+    );
+  }
+
+  /**
+   * Carries out a transaction, of which plain reads see nothing yet of some items.
+   * @param body of TransactWriteItems
+   * @returns its answer, and a function that ends it: from then on, everybody sees all of it
+   */
+  transact(body: Buffer, hides: () => boolean): { readonly answer: EngineAnswer; readonly end: () => void } {
+    const input = JSON.parse(body.toString()) as Parameters<Transactions['write']>[0];
+    const answer = answered(() => this.#transactions.write(input, hides));
+    return { answer, end: () => (answer.status === 200 ? this.#transactions.show(input) : undefined) };
   }
 
   #call(call: string, input: Input): object {
@@ -107,6 +115,15 @@ export class DynamoDbEngine {
   #streamOf(arn: string): Stream {
     for (const { stream } of this.#tables.values()) if (stream?.arn === arn) return stream;
     throw new Refusal('ResourceNotFoundException', `Requested resource not found: Stream: ${arn} not found`);
+  }
+}
+
+function answered(work: () => object): EngineAnswer {
+  try {
+    return answer(200, work());
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return answer(400, error.body);
   }
 }
 

@@ -60,7 +60,7 @@ export function scan(table: Table, input: PageInput): object {
 /** Answers GetItem. */
 export function getItem(table: Table, input: { readonly Key: StoredItem }): object {
   allowOnly(input, ['TableName', 'Key', 'ConsistentRead']);
-  const Item = table.get(input.Key);
+  const Item = table.seen(input.Key);
   return Item ? { Item } : {};
 }
 

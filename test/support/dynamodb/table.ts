@@ -24,6 +24,8 @@ export class Table {
   readonly arn: string;
   #stream: Stream | undefined;
   readonly #partitions = new Map<string, Partition>();
+  /** By partition and sort key: what plain reads still see, or do not, of items that a transaction has changed. */
+  readonly #former = new Map<string, Map<string, StoredItem | undefined>>();
   /** By their hashes; undefined since one came or went. */
   #ordered: Partition[] | undefined;
 
@@ -76,8 +78,31 @@ export class Table {
     return this.#find(pk, sk);
   }
 
+  /**
+   * Has plain reads see an item as it was, until it is shown or written again.
+   * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
+   */
+  hide({ pk, sk }: { readonly pk: string; readonly sk: string }, former: StoredItem | undefined): void {
+    this.#former.set(pk, (this.#former.get(pk) ?? new Map<string, StoredItem | undefined>()).set(sk, former));
+  }
+
+  /** Has plain reads see an item as it is. */
+  show({ pk, sk }: { readonly pk: string; readonly sk: string }): void {
+    const hidden = this.#former.get(pk);
+    hidden?.delete(sk);
+    if (hidden?.size === 0) this.#former.delete(pk);
+  }
+
+  /** Returns the item of a key as plain reads see it. */
+  seen(key: StoredItem): StoredItem | undefined {
+    const { pk, sk } = givenKey(key);
+    const hidden = this.#former.get(pk);
+    return hidden?.has(sk) ? hidden.get(sk) : this.#find(pk, sk);
+  }
+
   put(item: StoredItem): void {
     const { pk, sk } = keyOf(item);
+    this.show({ pk, sk });
     let partition = this.#partitions.get(pk);
     if (partition === undefined) {
       partition = { entries: [], hash: createHash('md5').update(pk).digest('hex') };
@@ -85,7 +110,7 @@ export class Table {
       this.#ordered = undefined;
     }
     const { entries } = partition;
-    const entry = { item, size: measured(item), sk: Buffer.from(sk) };
+    const entry = entryOf(item);
     const at = lowerBound(entries, entry.sk);
     const old = entries[at]?.sk.equals(entry.sk) ? entries[at].item : undefined;
     entries.splice(at, old ? 1 : 0, entry);
@@ -94,6 +119,7 @@ export class Table {
 
   delete(key: StoredItem): void {
     const { pk, sk } = givenKey(key);
+    this.show({ pk, sk });
     const old = this.#find(pk, sk);
     if (old === undefined) return;
     const { entries } = this.#partitions.get(pk)!;
@@ -105,9 +131,14 @@ export class Table {
     this.#stream?.add({ pk: old['pk']!, sk: old['sk']! }, old, undefined);
   }
 
-  /** Returns the items of a partition, in order. Changes of the table show in it. */
+  /** Returns the items of a partition as plain reads see them, in order. */
   partition(pk: string): readonly Entry[] {
-    return this.#partitions.get(pk)?.entries ?? [];
+    const entries = this.#partitions.get(pk)?.entries ?? [];
+    const hidden = this.#former.get(pk);
+    if (hidden === undefined) return entries;
+    const others = entries.filter(({ sk }) => !hidden.has(sk.toString()));
+    const former = [...hidden.values()].flatMap((item) => (item === undefined ? [] : [entryOf(item)]));
+    return [...others, ...former].sort((a, b) => Buffer.compare(a.sk, b.sk));
   }
 
   /** Shows all items from the one after a key: partition by partition, in an order of their own. */
@@ -129,6 +160,10 @@ export class Table {
     const found = entries[lowerBound(entries, sought)];
     return found?.sk.equals(sought) ? found.item : undefined;
   }
+}
+
+function entryOf(item: StoredItem): Entry {
+  return { item, size: measured(item), sk: Buffer.from(keyOf(item).sk) };
 }
 
 /** Returns the place of the first entry whose sort key is not smaller. */

@@ -114,8 +114,8 @@ export class Transactions {
     return { Responses };
   }
 
-  /** Answers TransactWriteItems. */
-  write(input: TransactWriteInput): object {
+  /** Answers TransactWriteItems. @param hides tells which of the items plain reads see as they were, until they are shown */
+  write(input: TransactWriteInput, hides: () => boolean = () => false): object {
     allowOnly(input, ['TransactItems', 'ClientRequestToken']);
     const operations = input.TransactItems.map((item) => this.#operation(item));
     checkItems(operations);
@@ -130,9 +130,17 @@ export class Transactions {
       return { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed', ...item };
     });
     if (reasons.some(({ Code }) => Code !== 'None')) throw cancelled(reasons);
-    for (const { apply } of operations) apply();
+    for (const { apply, table, key, old } of operations) {
+      apply();
+      if (hides()) table.hide(key, old);
+    }
     if (input.ClientRequestToken !== undefined) this.#remember(input.ClientRequestToken, input.TransactItems);
     return {};
+  }
+
+  /** Shows the items of a transaction that has ended. */
+  show({ TransactItems }: TransactWriteInput): void {
+    for (const { table, key } of TransactItems.map((item) => this.#operation(item))) table.show(key);
   }
 
   #operation(item: TransactItem): Operation {

@@ -20,6 +20,7 @@ const files = [
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
   ),
   ...standIns.map((name) => `test/support/${name}.ts`),
+  'test/linearizability/unreliable-aws.ts',
 ].filter((path) => path.endsWith('.ts'));
 
 /** Documentation of AWS, and public reports of what it does. */

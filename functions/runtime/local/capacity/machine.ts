@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 
 /** What a process may use. */
 export interface Machine {
   /** In bytes: that of the machine, or of its control group. */
   readonly memory: number;
+  /** The most that the heap of JavaScript may grow to, in bytes. */
+  readonly heap: number;
   /** File handles that are still free; Infinity if the system does not tell. */
   readonly freeHandles: number;
 }
@@ -14,7 +17,11 @@ export function thisMachine(): Machine {
   const total = totalmem();
   // Zero, or more than there is, without a control group.
   const constrained = process.constrainedMemory();
-  return { memory: constrained > 0 ? Math.min(total, constrained) : total, freeHandles: freeHandles() };
+  return {
+    memory: constrained > 0 ? Math.min(total, constrained) : total,
+    heap: getHeapStatistics().heap_size_limit,
+    freeHandles: freeHandles(),
+  };
 }
 
 /** Linux tells. Elsewhere, accepting a connection or opening a file fails first. */

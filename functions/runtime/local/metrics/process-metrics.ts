@@ -29,7 +29,7 @@ export interface ProcessState {
   readonly openFiles?: number;
 }
 
-const nothingRefused = { connections: 0, uploads: 0, downloads: 0 };
+const nothingRefused = { connections: 0, uploads: 0, documents: 0, downloads: 0 };
 
 /** Observes this process. */
 export class ProcessObserver {
@@ -156,7 +156,7 @@ function refusals(processes: ReadonlyMap<string, ProcessState>): Metric {
   return {
     name: 'stillage_capacity_refusals_total',
     type: 'counter',
-    help: 'Connections, uploads and downloads that were refused, since as many were in progress as may be.',
+    help: 'Connections, uploads, documents and downloads that were refused, since as many were in progress as may be.',
     samples: [...processes].flatMap(([process, { refused }]) =>
       Object.entries(refused).map(([of, value]) => ({ labels: { process, of }, value })),
     ),

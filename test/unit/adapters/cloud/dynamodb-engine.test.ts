@@ -163,6 +163,32 @@ describe('a transaction', () => {
     expect(query({}).content).toMatchObject({ Count: 0 });
   });
 
+  it('is seen item by item by plain reads until it ends, and by no others', () => {
+    for (const sk of ['a', 'b', 'd']) put({ ...keyed(sk), n: { N: '1' } });
+    const changes = [
+      Put('a', { Item: { ...keyed('a'), n: { N: '2' } } }),
+      { Delete: { TableName: 'table', Key: keyed('b') } },
+      Put('c'),
+      Put('d', { Item: { ...keyed('d'), n: { N: '2' } } }),
+    ];
+    const hides = [true, true, true, false];
+    const body = Buffer.from(JSON.stringify({ TransactItems: changes }));
+    const { answer, end } = engine.transact(body, () => hides.shift()!);
+    expect(answer.status).toBe(200);
+    const seen = (): unknown => query({}).content['Items'];
+    const get = (sk: string): unknown => ask('GetItem', { TableName: 'table', Key: keyed(sk) }).content['Item'];
+    const [a, b, d] = ['a', 'b', 'd'].map((sk) => ({ ...keyed(sk), n: { N: '1' } }));
+    const after = [{ ...a, n: { N: '2' } }, keyed('c'), { ...d, n: { N: '2' } }];
+    expect(seen()).toEqual([a, b, after[2]]);
+    expect([get('a'), get('b'), get('c')]).toEqual([a, b, undefined]);
+    const Get = { Get: { TableName: 'table', Key: keyed('a') } };
+    expect(ask('TransactGetItems', { TransactItems: [Get] }).content).toEqual({ Responses: [{ Item: after[0] }] });
+    expectRefusal(put(keyed('c'), absent), 'ConditionalCheckFailedException', /failed/);
+    end();
+    expect(seen()).toEqual(after);
+    expect([get('a'), get('b'), get('c')]).toEqual([after[0], undefined, after[1]]);
+  });
+
   it('is carried out once under its token, and another one not at all', () => {
     expect(write([Put('a', absent)], 'token').status).toBe(200);
     expect(write([Put('a', absent)], 'token').status).toBe(200);

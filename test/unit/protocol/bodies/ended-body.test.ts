@@ -32,9 +32,14 @@ describe('a body that tells of its end', () => {
 
 describe('a download in progress', () => {
   it.each([0, 1, 3])('is none any more if %i of its chunks were read', async (count) => {
-    const capacity = { uploads: new BodiesInFlight('uploads', 1), downloads: new BodiesInFlight('downloads', 1) };
+    const capacity = {
+      uploads: new BodiesInFlight('uploads', 1),
+      documents: new BodiesInFlight('documents', 1),
+      downloads: new BodiesInFlight('downloads', 1),
+    };
+    const request = { party: () => 'project', hasDocument: () => false };
     for (let times = 0; times < 3; times += 1) {
-      const { body } = await new Admission(capacity, () => 'project').sending({ body: chunks() });
+      const { body } = await new Admission(capacity, request).sending({ body: chunks() });
       expect(capacity.downloads.count).toBe(1);
       await read(body as AsyncIterable<Uint8Array>, count);
       expect(capacity.downloads.count).toBe(0);

@@ -5,29 +5,42 @@ import { Refusals } from '../../../../../functions/runtime/local/capacity/refusa
 import { defaultLimits } from '../../../../../shared/protocol/limits.ts';
 
 const GiB = 1024 ** 3;
-const machine = { memory: 8 * GiB, freeHandles: 1_000_020 };
+const machine = { memory: 8 * GiB, heap: 4 * GiB, freeHandles: 1_000_020 };
 
 describe('the capacity of a process', () => {
   it('follows from the memory, which the processes share', () => {
-    expect(concurrencyOf(defaultLimits, 1, machine)).toEqual({ connections: 500_000, uploads: 2048, downloads: 2048 });
+    expect(concurrencyOf(defaultLimits, 1, machine)).toEqual({
+      ...{ connections: 500_000, uploads: 2048, documents: 128, downloads: 2048 },
+    });
     expect(concurrencyOf(defaultLimits, 4, machine)).toMatchObject({ connections: 500_000, uploads: 512 });
   });
 
   it('follows from the file handles, of which each process has its own', () => {
     const few = { ...machine, freeHandles: 1020 };
-    const expected = { connections: 500, uploads: 250, downloads: 250 };
+    const expected = { connections: 500, uploads: 250, documents: 128, downloads: 250 };
     expect(concurrencyOf(defaultLimits, 1, few)).toEqual(expected);
     expect(concurrencyOf(defaultLimits, 2, few)).toEqual(expected);
   });
 
   it('has no bound by handles where the system does not tell', () => {
     const unknown = { ...machine, freeHandles: Infinity };
-    expect(concurrencyOf(defaultLimits, 1, unknown)).toEqual({ connections: Infinity, uploads: 2048, downloads: 2048 });
+    expect(concurrencyOf(defaultLimits, 1, unknown)).toMatchObject({
+      connections: Infinity,
+      uploads: 2048,
+      downloads: 2048,
+    });
   });
 
   it('is what is set, divided among the processes', () => {
     const limits = { concurrentConnections: 100, concurrentUploads: 9, concurrentDownloads: Infinity };
-    expect(concurrencyOf(limits, 2, machine)).toEqual({ connections: 50, uploads: 5, downloads: 1024 });
+    expect(concurrencyOf(limits, 2, machine)).toMatchObject({ connections: 50, uploads: 5, downloads: 1024 });
+  });
+
+  it('of documents follows from the heap, of which each process has its own', () => {
+    const small = { ...machine, heap: 96 * 1024 ** 2 };
+    expect(concurrencyOf(defaultLimits, 1, small)).toMatchObject({ documents: 3, uploads: 2048 });
+    expect(concurrencyOf(defaultLimits, 4, small)).toMatchObject({ documents: 3, uploads: 512 });
+    expect(concurrencyOf(defaultLimits, 1, { ...machine, heap: 1 })).toMatchObject({ documents: 1 });
   });
 
   it('is refused with too few handles', () => {
@@ -55,7 +68,7 @@ describe('refusals', () => {
     expect(problem).toHaveBeenCalledTimes(2);
     refusals.count('downloads');
     expect(problem).toHaveBeenCalledTimes(3);
-    expect(refusals.totals).toEqual({ connections: 1, uploads: 10, downloads: 1 });
+    expect(refusals.totals).toEqual({ connections: 1, uploads: 10, documents: 0, downloads: 1 });
     vi.useRealTimers();
   });
 });
@@ -70,7 +83,7 @@ describe('the return of memory', () => {
       },
       takePeak: () => peak,
     };
-    const memoryReturn = new MemoryReturn([counted], collect);
+    const memoryReturn = new MemoryReturn([counted], { collect, utilisation: () => 0.1 });
     const look = (now: number, most = now): void => {
       [count, peak] = [now, most];
       memoryReturn.look();
@@ -82,6 +95,24 @@ describe('the return of memory', () => {
     look(0, 300);
     look(0);
     look(0);
+    expect(collect).toHaveBeenCalledTimes(2);
+    memoryReturn.close();
+  });
+
+  it('follows when the process has been busy and is idle, once', () => {
+    const collect = vi.fn();
+    let utilisation = 0;
+    const memoryReturn = new MemoryReturn([], { collect, utilisation: () => utilisation });
+    const look = (now: number): void => {
+      utilisation = now;
+      memoryReturn.look();
+    };
+    // Never busy; busy and not idle for long enough.
+    [0, 0, 0.1, 0, 0, 0.5, 0.9, 0.1, 0.1, 0.01, 0.1].forEach(look);
+    expect(collect).not.toHaveBeenCalled();
+    [0.01, 0.01, 0, 0, 0.1, 0].forEach(look);
+    expect(collect).toHaveBeenCalledTimes(1);
+    [0.3, 0, 0, 0, 0].forEach(look);
     expect(collect).toHaveBeenCalledTimes(2);
     memoryReturn.close();
   });

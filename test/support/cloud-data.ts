@@ -1,0 +1,48 @@
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
+import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
+import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
+import { createBucket, createTable, dynamoDbAt, s3At } from './moto.ts';
+import { accounts } from './server.ts';
+
+const secret = 'A1b2C3d4'.repeat(8);
+const edgeSecret = 'Z9y8X7w6'.repeat(8);
+
+/** What a deployment calls that which it keeps. */
+export interface CloudData {
+  readonly Table: string;
+  readonly Blobs: string;
+  readonly Secret: string;
+  readonly EdgeSecret: string;
+}
+
+/** Creates what a deployment keeps, with the accounts of tests. @param hasStream whether the table has its stream */
+export async function createCloudData(engine: string, names: CloudData, { hasStream = false } = {}): Promise<void> {
+  await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
+  await createBucket(s3At(engine), names.Blobs);
+  await createSecrets(engine, names);
+  await declareAccounts(engine, names);
+}
+
+/** Returns a client in the name of an operator, who may do everything. */
+export function secretsManagerAt(endpoint: string): SecretsManagerClient {
+  const credentials = { accessKeyId: 'operator', secretAccessKey: '-' };
+  return new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
+}
+
+async function createSecrets(endpoint: string, names: CloudData): Promise<void> {
+  const client = secretsManagerAt(endpoint);
+  await client.send(new CreateSecretCommand({ Name: names.Secret, SecretString: secret }));
+  await client.send(new CreateSecretCommand({ Name: names.EdgeSecret, SecretString: edgeSecret }));
+  client.destroy();
+}
+
+async function declareAccounts(endpoint: string, names: CloudData): Promise<void> {
+  const table = new DynamoDbTable({ tableName: names.Table, client: dynamoDbAt(endpoint, true) });
+  const secrets = new AesSecrets(deploymentKeys(secret).sealing);
+  const declared = new Accounts({ table, secrets, clock: new SystemClock() });
+  for (const project of accounts) await declared.ensure(project);
+  await table.close();
+}
