@@ -28,7 +28,7 @@ export const knownFaults: readonly KnownFault[] = [
           write(changes.some(isVersion) ? changes.map(unconditional) : changes, conditions);
       },
     },
-    message: /Nothing explains the answer|version chain .* is damaged|was answered 500/,
+    message: /Nothing explains the answer|version chain .* is damaged|was answered 500|the counters of /,
   },
   {
     name: 'writes that are acknowledged before they are carried out',
@@ -98,7 +98,7 @@ export const knownFaults: readonly KnownFault[] = [
         return {};
       },
     },
-    message: /stranger/,
+    message: /stranger|is answered 403 to .*, with all rights/,
   },
   {
     name: 'quotas that nobody looks at',
