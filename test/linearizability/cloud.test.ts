@@ -17,7 +17,7 @@ const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));
 const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 900));
 /** By then, every planted fault must have been found. */
-const requestsOfFault = 600;
+const requestsOfFault = 900;
 /** About how many requests there are until all is looked at, and how many times a process is killed meanwhile. */
 const requestsPerRound = 300;
 const killsPerRound = 2;
