@@ -3,7 +3,7 @@ import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import type { Attributes, Change, Condition, WriteOutcome } from '../../shared/ports/key-value-table.ts';
 
 /** The milliseconds by which a planted fault is late, or behind. */
-const delay = 60;
+const delay = 500;
 
 /** The methods as they are. */
 // eslint-disable-next-line @typescript-eslint/unbound-method -- each is called on a table

@@ -41,7 +41,7 @@ const options = {
   ...{ target: typescript.ScriptTarget.ES2022, module: typescript.ModuleKind.NodeNext },
 };
 const host = typescript.createCompilerHost(options);
-const { fileExists, readFile } = host;
+const [fileExists, readFile] = [host.fileExists.bind(host), host.readFile.bind(host)];
 host.fileExists = (name) => files.has(name) || fileExists(name);
 host.readFile = (name) => files.get(name) ?? readFile(name);
 const program = typescript.createProgram([...files.keys()], options, {
