@@ -2,10 +2,13 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { workers } from './test/support/shared-services.ts';
 
-/** Files of these projects mostly wait: for programs that they start, timers and disks. */
-const waiting = { maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } };
-
 const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+/** Files of these projects wait for programs that they start, timers and disks, and many do so at once: whatever hangs is ended, and nothing else. */
+const waiting = {
+  ...{ testTimeout: 180_000, hookTimeout: 180_000 },
+  ...{ maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } },
+};
 
 /** Files of pure functions: nothing of theirs needs a process of its own. */
 const unit = ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts'];
@@ -50,7 +53,6 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
           ...waiting,
           name: 'searches',
           include: searches,
@@ -60,7 +62,6 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
           ...waiting,
           name: 'isolated',
           include: isolated,
@@ -69,7 +70,6 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
           ...waiting,
           name: 'shared',
           include: ['test/**/*.test.ts'],

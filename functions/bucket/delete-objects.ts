@@ -25,7 +25,7 @@ const deletions: DocumentBody<Deletions> = {
 };
 
 /** The cost of authorising and refusing a deletion, in steps of the event-loop budget. */
-const stepsPerKey = 200;
+const stepsPerKey = 50;
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 export const deleteObjects = defineOperation({

@@ -205,7 +205,7 @@ const documentType = '<!DOCTYPE';
 const processingInstruction = /<\?(?!xml\s)/;
 
 /** The number of characters parsed in one go; the slowest take half a microsecond each. */
-const charactersPerPiece = 1000;
+const charactersPerPiece = 600;
 const stepsPerPiece = charactersPerPiece / 2;
 /** The cost of decoding a text and searching it for forbidden content, at a thousand characters per step. */
 const stepsToDecode = (size: number): number => Math.ceil(size / 1000);

@@ -40,7 +40,7 @@ describe('npm run bench', { timeout: 300_000 }, () => {
     }
   });
 
-  it('measures a small GET beside everything that others do meanwhile', async () => {
+  it('measures a small GET beside everything that others do meanwhile', { timeout: 900_000 }, async () => {
     const all = JSON.parse(await bench('fairness', '--json')) as Result[];
     const meanwhile = (beside: string | null): string | undefined =>
       beside

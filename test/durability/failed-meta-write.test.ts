@@ -110,7 +110,7 @@ describe('a write of the page that says where everything is', () => {
     const exited = once(program, 'close');
     let said = '';
     const line = (pattern: RegExp): Promise<RegExpExecArray> =>
-      vi.waitUntil(() => pattern.exec(said), { timeout: 30_000, interval: 20 });
+      vi.waitUntil(() => pattern.exec(said), { timeout: 90_000, interval: 20 });
     program.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
     const [, url] = await line(/"endpoint":"([^"]+)"/);
     const client = sdk({ url: url! }, alice, { maxAttempts: 1 });

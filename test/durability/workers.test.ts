@@ -157,7 +157,7 @@ describe('workers', () => {
     expect(logged.filter(({ message }) => message === 'stopped')).toHaveLength(1);
   });
 
-  it('lose nothing if one is killed, which is replaced while the others go on', { timeout: 120_000 }, async () => {
+  it('lose nothing if one is killed, which is replaced while the others go on', { timeout: 300_000 }, async () => {
     const journal = new Journal();
     const service = await startWorkers();
     const client = new PooledClient(service);
@@ -192,7 +192,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('end with the process that commits for them, and lose nothing', { timeout: 120_000 }, async () => {
+  it('end with the process that commits for them, and lose nothing', { timeout: 300_000 }, async () => {
     const journal = new Journal();
     for (let round = 0; round < 4; round += 1) {
       const service = await startWorkers();

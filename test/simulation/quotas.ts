@@ -133,7 +133,7 @@ export class QuotaScenario implements Scenario {
     const { deployment } = this.#stage;
     const { buckets } = deployment.servers[0]!.services;
     await buckets.setQuota(asService(await buckets.load(bucket)), this.#quota);
-    // In the cloud, the flag of a full bucket changes with the next change of its contents.
+    // In the cloud, whether it is full is found out when its contents change.
     await insist(this.#stage, tenants.owner, 'DeleteObject', { method: 'DELETE', path: `${path}/check` });
     await deployment.drain();
   }

@@ -1,15 +1,11 @@
 import type { Database } from 'lmdb';
+import { stepsPerTurn } from '../../ports/event-loop.ts';
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { VisitRange } from '../../ports/key-value-table.ts';
 import { EncodedItemView } from './encoded-item-view.ts';
 import { inDirection, rangeOf } from './item-key.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 
-/**
- * The work of one visit in steps of about a microsecond (see `shared/ports/event-loop.ts`): enough for a page of 1,000
- * keys, and not much more than a millisecond.
- */
-const stepsPerVisit = 1200;
 /** The cost of finding an item by its key. To read the next one costs one step. */
 const stepsToSeek = 4;
 /** A step copies this many bytes of an item besides. */
@@ -45,7 +41,7 @@ export class ItemsInPlace {
     });
   }
 
-  /** Does what {@link KeyValueTable.visit} promises, in one go. */
+  /** Does what {@link KeyValueTable.visit} promises, in one go: as much as fits into a turn of the event loop. */
   visit(pk: string, { prefix, reverse = false, ...start }: VisitRange, visitor: ItemVisitor): Position | undefined {
     const view = (this.#view = new EncodedItemView(pk, visitor.columns));
     let steps = 0;
@@ -59,7 +55,7 @@ export class ItemsInPlace {
         if (wanted === 'stop') return undefined;
         steps += 1 + this.#valueSize / bytesPerStep;
         position = wanted;
-        if (steps >= stepsPerVisit) return wanted ?? { after: view.sortKey() };
+        if (steps >= stepsPerTurn) return wanted ?? { after: view.sortKey() };
         if (wanted !== undefined) break;
       }
     }

@@ -77,10 +77,11 @@ export class Buckets extends BucketReads {
 
   /**
    * Sets the bucket's quota. The deployment's default applies to an omitted field. Existing objects beyond the quota are kept.
+   * It is no longer marked as full: the next write is accepted, and whether it is full is found out after that.
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async setQuota(authorisation: BucketAuthorisation, quota: Partial<Amount>): Promise<void> {
-    await this.revise(authorisation, async (bucket) => ({ bucket: { ...bucket, quota } }));
+    await this.revise(authorisation, async (bucket) => ({ bucket: { ...bucket, quota, full: false } }));
   }
 
   /** Marks a bucket as full, or no longer full, unless it is gone. @throws S3Error SlowDown */

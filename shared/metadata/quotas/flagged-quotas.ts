@@ -23,10 +23,10 @@ const unlimited: Reservation = { add: async () => undefined, release: () => unde
 export class FullBuckets {
   readonly #table: KeyValueTable;
   readonly #buckets: Buckets;
-  readonly #usage: Usage;
+  readonly #usage: Pick<Usage, 'held'>;
   readonly #defaults: Amount;
 
-  constructor(deps: { table: KeyValueTable; buckets: Buckets; usage: Usage; defaults: Amount }) {
+  constructor(deps: { table: KeyValueTable; buckets: Buckets; usage: Pick<Usage, 'held'>; defaults: Amount }) {
     this.#table = deps.table;
     this.#buckets = deps.buckets;
     this.#usage = deps.usage;
@@ -42,11 +42,16 @@ export class FullBuckets {
 
   async #updateFlag(bucketId: string): Promise<void> {
     const named = await this.#table.get(itemKey.bucketName(bucketId));
-    const bucket = named && (await this.#buckets.find(named['name'] as string));
-    if (bucket?.id !== bucketId) return;
-    const { bytes, objects } = await this.#usage.held(bucketId);
-    const quota = quotaOf(bucket, this.#defaults);
-    const full = bytes >= quota.bytes || objects >= quota.objects;
-    if (full !== bucket.full) await this.#buckets.setFull(bucket.name, bucketId, full);
+    if (named === undefined) return;
+    for (;;) {
+      const bucket = await this.#buckets.find(named['name'] as string);
+      if (bucket?.id !== bucketId) return;
+      const { bytes, objects } = await this.#usage.held(bucketId);
+      const quota = quotaOf(bucket, this.#defaults);
+      const full = bytes >= quota.bytes || objects >= quota.objects;
+      if (full === bucket.full) return;
+      // Again afterwards: the follower of another shard may have counted more meanwhile, and seen the flag as it was.
+      await this.#buckets.setFull(bucket.name, bucketId, full);
+    }
   }
 }

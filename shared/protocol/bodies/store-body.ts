@@ -58,7 +58,9 @@ export async function storeBody(
 }
 
 async function writeBlob(payload: Payload, owner: BlobOwner, blobs: BlobWriter, maximum: number): Promise<string> {
-  const { ref } = await blobs.write(bounded(payload.bytes, maximum), owner, payload.length);
+  // A payload of known length has been compared with the maximum, and ends with an error if it turns out longer.
+  const bytes = payload.length === undefined ? bounded(payload.bytes, maximum) : payload.bytes;
+  const { ref } = await blobs.write(bytes, owner, payload.length);
   return ref;
 }
 

@@ -131,5 +131,6 @@ it('lets the event loop turn', async () => {
   );
   const perTurn = stepsPerMicrosecond * stepsPerTurn;
   expect(taken).toBeGreaterThan(4 * perTurn);
-  expect(turns).toBeGreaterThanOrEqual(Math.floor(taken / perTurn) - 1);
+  // A piece of work that begins in a turn ends in it: of some four thousand steps.
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(taken / (perTurn + 4096)) - 1);
 });

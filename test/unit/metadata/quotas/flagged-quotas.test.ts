@@ -5,6 +5,7 @@ import { Buckets } from '../../../../shared/metadata/buckets/buckets.ts';
 import { FlaggedQuotas, FullBuckets } from '../../../../shared/metadata/quotas/flagged-quotas.ts';
 import type { NewVersion } from '../../../../shared/metadata/objects/new-version.ts';
 import { Objects } from '../../../../shared/metadata/objects/objects.ts';
+import type { Amount } from '../../../../shared/metadata/amount.ts';
 import { UsageFollower } from '../../../../shared/metadata/quotas/usage-follower.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
@@ -61,6 +62,39 @@ it('a bucket of as many objects as it may have is flagged, too, unless its own q
   await objects.put(asService(await load(), 'y'), version(0));
   await follow();
   expect(await load()).toMatchObject({ full: false, quota: { objects: 4 } });
+});
+
+it('a full bucket takes writes as soon as its quota is raised, and is flagged by the next one if that was not enough', async () => {
+  await objects.put(asService(await load(), 'z'), version(0));
+  await follow();
+  await expect(write()).rejects.toMatchObject({ code: 'QuotaExceeded' });
+  await buckets.setQuota(asService(await load()), { objects: 5 });
+  expect(await write()).toBe('written');
+  await objects.put(asService(await load(), 'zz'), version(0));
+  await follow();
+  await expect(write()).rejects.toMatchObject({ code: 'QuotaExceeded' });
+});
+
+it('a bucket is not flagged for good by a follower that had counted less than another one', async () => {
+  let meanwhile: () => Promise<void> = async () => undefined;
+  const held = async (id: string): Promise<Amount> => {
+    const seen = await usage.held(id);
+    const before = meanwhile;
+    meanwhile = async () => undefined;
+    await before();
+    return seen;
+  };
+  const late = new FullBuckets({ ...deps, buckets, usage: { held }, defaults: { bytes: 100, objects: 3 } });
+  await buckets.setQuota(asService(await load()), { objects: 5 });
+  meanwhile = async () => {
+    await objects.remove({ by: 'request', authorisation: asService(await load(), 'zz'), owner: 'project' });
+    await follow();
+  };
+  await late.follow(deps.table.feed.filter(({ key }) => key.pk.startsWith('head/')).slice(-1));
+  expect((await usage.held((await load()).id)).objects).toBe(4);
+  expect(await load()).toMatchObject({ full: false });
+  await objects.remove({ by: 'request', authorisation: asService(await load(), 'z'), owner: 'project' });
+  await follow();
 });
 
 it('records of a bucket that is gone, or of another one of its name, change nothing', async () => {

@@ -83,7 +83,7 @@ describe('the return of memory', () => {
       },
       takePeak: () => peak,
     };
-    const memoryReturn = new MemoryReturn([counted], collect);
+    const memoryReturn = new MemoryReturn([counted], { collect, utilisation: () => 0.1 });
     const look = (now: number, most = now): void => {
       [count, peak] = [now, most];
       memoryReturn.look();
@@ -95,6 +95,24 @@ describe('the return of memory', () => {
     look(0, 300);
     look(0);
     look(0);
+    expect(collect).toHaveBeenCalledTimes(2);
+    memoryReturn.close();
+  });
+
+  it('follows when the process has been busy and is idle, once', () => {
+    const collect = vi.fn();
+    let utilisation = 0;
+    const memoryReturn = new MemoryReturn([], { collect, utilisation: () => utilisation });
+    const look = (now: number): void => {
+      utilisation = now;
+      memoryReturn.look();
+    };
+    // Never busy; busy and not idle for long enough.
+    [0, 0, 0.1, 0, 0, 0.5, 0.9, 0.1, 0.1, 0.01, 0.1].forEach(look);
+    expect(collect).not.toHaveBeenCalled();
+    [0.01, 0.01, 0, 0, 0.1, 0].forEach(look);
+    expect(collect).toHaveBeenCalledTimes(1);
+    [0.3, 0, 0, 0, 0].forEach(look);
     expect(collect).toHaveBeenCalledTimes(2);
     memoryReturn.close();
   });
