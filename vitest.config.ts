@@ -23,6 +23,7 @@ const service = ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'];
 const isolated = [
   'test/{bench,contract,costs,fuzz,linearizability,simulation,soak}/**/*.test.ts',
   'test/package/{embedded,kits}.test.ts',
+  'test/cloud/{administration,background}.test.ts',
 ];
 
 /** Files that search schedules and inputs, and have a short form: test/support/runs.ts. */
@@ -75,6 +76,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...service, ...searches, ...isolated],
           globalSetup: ['test/support/build-once.ts', 'test/support/packed-package.ts'],
+          setupFiles: ['test/support/restore-environment.ts'],
+
           isolate: false,
         },
       },

@@ -444,8 +444,14 @@ describe('uploading', () => {
       if (route.request().method() === 'PUT' && ++sent > 2) await new Promise<void>((resolve) => held.push(resolve));
       await route.continue().catch(() => undefined);
     });
+    let stored = 0;
+    page.on('response', (response) => {
+      if (response.request().method() === 'PUT' && response.url().includes('partNumber=')) stored += 1;
+    });
     await page.setInputFiles('#upload-files', path);
     await eventually(() => held.length).toBeGreaterThan(0);
+    // The bytes of a part are shown as they are sent.
+    await eventually(() => stored).toBe(2);
     await page.getByRole('link', { name: /Transfers/ }).click();
     await page.getByText('16 MB of 40 MB').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -469,8 +475,8 @@ describe('uploading', () => {
     await chooser.setFiles(path);
     await page.getByText('done').waitFor({ timeout: 30_000 });
     expect(parts).toHaveLength(3);
-    const stored = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'large.bin' }));
-    expect(Buffer.from(await stored.Body!.transformToByteArray()).equals(content)).toBe(true);
+    const object = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'large.bin' }));
+    expect(Buffer.from(await object.Body!.transformToByteArray()).equals(content)).toBe(true);
     await page.reload();
     await signIn(page);
     expect(await page.getByText('Begun before').count()).toBe(0);
