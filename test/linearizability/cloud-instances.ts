@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { forNode } from '../../bin/build.mjs';
 import { forLambda } from '../../infra/bundle.ts';
 import { createCloudData, type CloudData } from '../support/cloud-data.ts';
 import { listen, type Door, type Engines } from '../support/engines.ts';
@@ -35,8 +36,7 @@ export async function buildInstance(directory: string): Promise<string> {
     minify: false,
     entryPoints: [join(import.meta.dirname, 'cloud-instance.ts')],
     outfile,
-    // In modules, esbuild has no other `require` for packages that are not.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: forNode.banner,
   });
   return outfile;
 }

@@ -1,6 +1,7 @@
 import { build } from 'esbuild';
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { forNode } from '../../bin/build.mjs';
 import type { Found } from './inspector.ts';
 
 /** After so many starts of the service in one process there is a new one. */
@@ -24,16 +25,10 @@ export class Inspector {
     await build({
       entryPoints: [join(import.meta.dirname, 'inspector.ts')],
       outfile: program,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      mainFields: ['module', 'main'],
+      ...forNode,
       external: ['@aws-sdk/*', import.meta.resolve('lmdb')],
       // From any folder.
       alias: { lmdb: import.meta.resolve('lmdb') },
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-      logLevel: 'warning',
     });
     return new Inspector(program);
   }
