@@ -9,7 +9,7 @@ import type { Entry as ListedEntry } from '../s3/listing.ts';
 /** An object, or a folder with all in it. */
 type Entry = Pick<ListedEntry, 'kind' | 'key'>;
 
-/** Where entries are copied or moved. */
+/** The destination of copied or moved entries. */
 export interface CommandDestination {
   readonly bucket: string;
   /** The new name of each key; of a folder, with its slash. */

@@ -37,7 +37,7 @@ export const signedOut = signal<SignedOut | undefined>(undefined);
 export const activity = signal<readonly RequestRecord[]>([]);
 
 let used = Date.now();
-/** Whatever is under way: while a transfer runs, nobody is idle. */
+/** Returns true while a transfer runs, during which the session does not become idle. */
 let isBusy = (): boolean => false;
 
 /** Signs in with an access key. The secret's text is not kept. @throws S3Failure if the service refuses the key. */

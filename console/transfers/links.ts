@@ -18,7 +18,7 @@ export interface MadeLink {
 /** The links that a job has made so far. The list grows in place: a folder may have a million objects. */
 export interface MadeLinks {
   readonly made: readonly MadeLink[];
-  /** How many there are: changes whenever one is made. */
+  /** The number of links, which changes whenever one is created. */
   readonly count: ReadonlySignal<number>;
 }
 

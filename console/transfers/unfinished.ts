@@ -12,7 +12,7 @@ export interface UnfinishedUpload {
   readonly files: readonly QueuedFile[];
   /** The multipart uploads of these files that were begun. */
   readonly parts: readonly BegunParts[];
-  /** Whether the device keeps what is left of it. */
+  /** True if the device stores the rest of it. */
   readonly isQueued: boolean;
 }
 

@@ -3,7 +3,7 @@ import { clear, read, readAll, remove, write, writeAll } from '../session/store.
 
 /** A file of an upload, as it is known again when it is chosen again. */
 export interface QueuedFile {
-  /** Where it is in what was chosen or dropped: `photos/a.jpg`. */
+  /** The path within the chosen or dropped folder: `photos/a.jpg`. */
   readonly path: string;
   readonly key: string;
   readonly size: number;

@@ -22,7 +22,7 @@ import { UploadQueue, type QueuedFile } from './upload-queue.ts';
 /** A file, and the key it shall have. */
 export interface UploadItem {
   readonly file: File;
-  /** Where the file is in what was chosen or dropped: `photos/a.jpg`. */
+  /** The path within the chosen or dropped folder: `photos/a.jpg`. */
   readonly path: string;
   readonly key: string;
 }

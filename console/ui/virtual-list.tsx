@@ -18,7 +18,7 @@ interface Props {
   readonly onShown: (first: number, last: number) => void;
 }
 
-/** Where a list of a height is scrolled to. */
+/** The visible part of a list: its scroll position and height. */
 interface View {
   readonly top: number;
   readonly height: number;

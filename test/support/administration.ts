@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import type { Run } from './program.ts';
 import { runWarm } from './warm-program.ts';
 
-/** Where commands of administration are carried out. */
+/** The target of administrative commands: a data directory or a deployment. */
 export interface Place {
-  /** What says so on the command line. */
+  /** The options that name it on the command line. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }

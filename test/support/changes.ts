@@ -11,7 +11,7 @@ import { pathOf, queryOf, type Key, type Unsigned } from './signer.ts';
  * A request for each operation that changes something, with a body whether that means something or not, so that it can be held.
  */
 
-/** Where something is changed, and by whom. */
+/** The bucket in which something is changed, and the callers. */
 export interface Scene {
   readonly service: ServiceUnderTest;
   readonly bucket: string;
@@ -23,7 +23,7 @@ export interface Scene {
   readonly source: string;
 }
 
-/** What requests have to name that the service has given a name. */
+/** The ids, chosen by the service, that requests have to name. */
 interface Ids {
   readonly uploadId?: string;
   readonly linkId?: string;
@@ -36,25 +36,25 @@ export interface Change {
   readonly operation: string;
   /** `data`: rights count when the request comes. `settings`: they count at the commit. */
   readonly kind: 'settings' | 'data';
-  /** What policies call it; a Deny of it binds the owner of the bucket, too. */
+  /** Its action in policies; a Deny of it binds the owner of the bucket, too. */
   readonly action?: string;
-  /** How the owner of the bucket can grant others the right to it. */
+  /** The ways in which the bucket's owner can grant others the right to it. */
   readonly grants?: readonly Way[];
   /** It is for a bucket without objects. */
   readonly wantsEmpty?: true;
-  /** How it has to be held, if not like any other. */
+  /** The way in which the request is held, if it differs from the default. */
   readonly holding?: Partial<Holding>;
   /** Makes what it changes. */
   readonly prepare?: (scene: Scene) => Promise<Ids>;
   readonly request: (scene: Scene, ids: Ids) => Unsigned;
 }
 
-/** How others get a right, or the owner loses one. */
+/** The means by which others get a right, or the owner loses one. */
 type Way = 'policy' | 'acl';
 
 /** The key that requests are about. */
 export const key = 'key';
-/** What RenameObject calls it. */
+/** The new name that RenameObject gives. */
 const renamed = 'renamed';
 
 /** Sends a request, which must succeed. */

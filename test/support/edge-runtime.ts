@@ -10,7 +10,7 @@ export interface EdgeRequest {
   readonly address: string;
 }
 
-/** What comes of it. */
+/** A request as the router passes it on. */
 export interface RoutedRequest {
   readonly origin: string | undefined;
   readonly uri: string;
@@ -39,7 +39,7 @@ const present = new Set([
   ...['undefined', 'NaN', 'Infinity', 'globalThis'],
 ]);
 
-/** What functions may not change: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/edge-function-restrictions-all.html */
+/** Headers that functions must not change: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/edge-function-restrictions-all.html */
 const readOnly = ['host', 'content-length', 'transfer-encoding', 'via'];
 
 /** Loads the code of a CloudFront Function, in a context that has nothing but the language. */

@@ -15,7 +15,7 @@ const environment = await LmdbEnvironment.open(join(directory, 'table'));
 const table = new LmdbTable(environment);
 const blobs = await FileBlobStore.open(join(directory, 'blobs'), environment);
 
-/** How a write ends: busy, if it has changed nothing and may be repeated. */
+/** Returns the outcome of a write: busy, if it has changed nothing and may be repeated. */
 const outcomeOf = (writing: ReturnType<LmdbTable['write']>): Promise<string> =>
   writing.then(
     ({ outcome }) => outcome,

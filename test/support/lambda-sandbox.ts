@@ -2,10 +2,10 @@ import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** How long calls take, in milliseconds. Nothing depends on the numbers but how much fits into an invocation. */
+/** The duration of calls in milliseconds, on which only the amount of work in an invocation depends. */
 const latency = { get: 5, getTogether: 10, query: 10, write: 10, remove: 100 } as const;
 
-/** What an invocation comes to. */
+/** The outcome of an invocation. */
 export type Invoked<Result> = { readonly result: Result } | 'timed out';
 
 /**

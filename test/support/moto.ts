@@ -71,7 +71,7 @@ async function announcedEndpoint(server: ChildProcess): Promise<string | undefin
 const account = { region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
 
 /**
- * How to reach a DynamoDB engine for tests.
+ * Returns the configuration of a client of a DynamoDB engine for tests.
  * @param inTurn one request at a time, since moto's threads race where transactions meet: nothing then tells how an adapter
  *   fares when requests overlap in the engine
  */
@@ -82,7 +82,7 @@ export function dynamoDbAt(endpoint: string, inTurn: boolean): DynamoDBClientCon
   return { ...account, endpoint, requestHandler };
 }
 
-/** How to reach an S3 engine for tests. */
+/** Returns the configuration of a client of an S3 engine for tests. */
 export function s3At(endpoint: string): S3ClientConfig {
   return { ...account, endpoint, forcePathStyle: true };
 }

@@ -15,7 +15,7 @@ export interface PackedPackage {
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where files of tests ask for the {@link PackedPackage}. */
+    /** The key under which test files get the {@link PackedPackage}. */
     packedPackage: string;
   }
 }

@@ -46,7 +46,7 @@ export class PipelineInProcess {
   readonly table: MemoryTable;
   readonly blobs = new MemoryBlobs();
   readonly services: Services;
-  /** What was logged as a problem. */
+  /** The problems that were logged. */
   readonly problems: unknown[] = [];
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';

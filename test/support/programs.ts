@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { TestContext } from 'vitest';
 
-/** How a program ended. */
+/** The outcome of a program. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** What came to standard output, as it came. */
+  /** The bytes written to standard output. */
   readonly bytes: Buffer;
 }
 

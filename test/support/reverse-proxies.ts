@@ -9,7 +9,7 @@ import { environment } from './programs.ts';
 
 /** A reverse proxy in front of a service, by its recipe. */
 export interface ReverseProxy {
-  /** Where it listens with TLS, and the same without, which the recipes do not. */
+  /** Its ports with and without TLS. The recipes listen with TLS only. */
   readonly ports: { readonly https: number; readonly http: number };
   stop(): Promise<void>;
 }

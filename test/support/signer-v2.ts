@@ -7,7 +7,7 @@ import type { Key, Unsigned } from './signer.ts';
  * wrong way too: https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html
  */
 
-/** How to sign a request. */
+/** The parameters of a signature. */
 export interface SigningV2 {
   readonly key: Key;
   /** The resource as it is signed, if it is not the path with what version 2 signs of the query. */
@@ -27,11 +27,11 @@ export interface PresigningV2 extends SigningV2 {
   /** Seconds since the epoch; in five minutes unless said. */
   readonly expires?: string;
   readonly keyName?: string;
-  /** Whether x-amz- parameters of the query are signed as the headers that they take the place of. */
+  /** True to sign x-amz- parameters of the query as the headers that they replace. */
   readonly hoisted?: boolean;
 }
 
-/** What the documentation lists, as botocore has it. */
+/** The signed parameters of the documentation, as botocore lists them. */
 const signedParameters = new Set(
   (
     'accelerate acl analytics cors defaultObjectAcl delete inventory lifecycle location logging metrics notification ' +

@@ -34,7 +34,7 @@ export interface Reader {
   readonly covers: readonly string[];
   /** Pieces that inputs are made of: those that mean something to it, and some that mean nothing. */
   readonly pieces: readonly string[];
-  /** What stands before and behind all of them. */
+  /** The text before and after all of them. */
   readonly around?: readonly [before: string, behind: string];
   /** The most that it is given, in characters; 8,192 unless said. */
   readonly most?: number;

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { Certificates } from './certificates.ts';
 
-/** What ends TLS before a server that has none. */
+/** A server that terminates TLS for one without TLS. */
 export interface TlsFront {
   readonly port: number;
   readonly stop: () => Promise<void>;

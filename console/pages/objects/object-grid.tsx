@@ -15,7 +15,7 @@ interface Props {
   readonly actions: GridActions;
 }
 
-/** What a list does with its entries; the same object for as long as it does the same, so that rows are not rendered again. */
+/** The actions of a list on its entries. The object changes only if an action does, as a new one renders all rows again. */
 export interface GridActions extends RowActions {
   /** Told of keys that the list itself does not know. */
   readonly onKey: (event: KeyboardEvent) => void;

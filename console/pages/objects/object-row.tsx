@@ -7,10 +7,10 @@ import { date, exactDate, size, t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { Icon } from '../../ui/icons.tsx';
 
-/** Whether the page is worked with fingers. */
+/** True if the primary pointing device is a finger. */
 export const isCoarse = matchMedia('(pointer: coarse)').matches;
 
-/** What a row does with its entry. */
+/** The actions of a row on its entry. */
 export interface RowActions {
   readonly onOpen: (entry: Entry) => void;
   readonly onMenu: (entry: Entry, at: { readonly x: number; readonly y: number }) => void;

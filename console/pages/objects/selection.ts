@@ -12,13 +12,13 @@ export interface ShownRows {
   all(): readonly Entry[];
 }
 
-/** Where an entry is shown. */
+/** The position at which an entry is shown. */
 interface Position {
   readonly row: number;
   readonly order: object;
 }
 
-/** What is selected: entries chosen one by one, or rows from one to another, of which there may be very many. */
+/** The selected entries: chosen one by one, or a range of rows, which may be very long. */
 interface Chosen {
   readonly size: number;
   has(key: string, at?: Position): boolean;

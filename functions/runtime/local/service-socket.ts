@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 
-/** What the service on a data directory does for administrative commands, by name. Results are sent as JSON. */
+/** The actions of the service on a data directory for administrative commands, by name. Results are sent as JSON. */
 export type ServiceActions = Readonly<Record<string, () => Promise<unknown>>>;
 
 /** The longest name of an action, in characters. */

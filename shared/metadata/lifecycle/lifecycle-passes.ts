@@ -35,7 +35,7 @@ export interface LifecycleSlice extends KeyRange {
   readonly id: string;
   readonly bucket: string;
   readonly bucketId: string;
-  /** What is known of the part before the cursor; undefined: nothing. */
+  /** The known bound of the part before the cursor; undefined: nothing is known. */
   readonly bound: SliceBound | undefined;
   /** The cursor: the last key, or position in the list of uploads, that was processed; undefined: none. */
   readonly after: string | undefined;
@@ -51,14 +51,14 @@ export interface SliceBound {
   readonly revision: string;
 }
 
-/** What a bucket's rules apply to. */
+/** A bucket to which lifecycle rules are applied. */
 export interface BucketToPlan {
   readonly name: string;
   readonly id: string;
   /** Ranges without ends. */
   readonly whole: readonly Pick<KeyRange, 'kind' | 'prefix'>[];
   readonly rules: readonly EnabledRule[];
-  /** How to leave out ranges in which nothing is due; undefined: nothing is left out. */
+  /** The means to skip ranges in which nothing is due; undefined: nothing is skipped. */
   readonly leaveOut:
     | {
         /** The bucket's revision: see `boundsRevision`. */

@@ -18,7 +18,7 @@ export const neverDue = Number.POSITIVE_INFINITY;
 const dueAnyTime = 0;
 
 /**
- * How long a change may take until it is visible to a pass, and to other writers: clocks differ, commits take time,
+ * The longest time in milliseconds until a change is visible to a pass and to other writers: clocks differ, commits take time,
  * buckets are cached, and eventually consistent reads lag.
  */
 export const visibilityLag = hour;

@@ -88,7 +88,7 @@ export class ListedVersion {
     return this.#item.number(markerColumn) === 1;
   }
 
-  /** Whether it is current. */
+  /** True if it is the current version. */
   get isLatest(): boolean {
     return this.#item.number(replacedAtColumn) === undefined;
   }

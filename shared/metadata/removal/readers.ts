@@ -1,4 +1,4 @@
-/** What the requests of one process may still read. Requests are numbered in the order in which they begin. */
+/** The data that requests of one process may still read. Requests are numbered in the order in which they begin. */
 export interface ReadersState {
   /** The number of the next request. */
   readonly next: number;
@@ -17,7 +17,7 @@ export class Readers {
   #next = 1;
   /** The numbers of the requests that are working, in order. */
   readonly #working = new Set<number>();
-  /** How many requests hold a thing. */
+  /** The number of requests that hold a thing, by its id. */
   readonly #held = new Map<string, number>();
 
   /** Returns a reader for a request that begins, and works until it waits. */
@@ -60,7 +60,7 @@ export class Readers {
 export class Reader {
   readonly #readers: Readers;
   readonly #held = new Set<string>();
-  /** How many things the request is doing at the moment, other than waiting for its client. */
+  /** The number of tasks of the request in progress, not counting those that wait for its client. */
   #tasks = 1;
   #number: number | undefined;
   #hasEnded = false;
@@ -123,7 +123,7 @@ export interface ReaderBarrier {
   passed(): Promise<Held>;
 }
 
-/** What requests still keep. */
+/** The data that requests still hold. */
 export interface Held {
   has(thing: string): boolean;
 }

@@ -24,7 +24,7 @@ export interface Sweep {
   /** The blobs removed, and the bytes of objects and parts that they held. */
   readonly blobs: number;
   readonly bytes: number;
-  /** What nothing refers to, but requests still read. */
+  /** Content that nothing refers to, but requests still read. */
   readonly held: ReleasedAmount;
 }
 
@@ -36,7 +36,7 @@ export interface ReleasedAmount {
   readonly bytes: number;
 }
 
-/** What a sweep may free. */
+/** The options of a sweep. */
 export interface SweepOptions {
   /** Returns whether to start nothing more. */
   readonly stopping?: () => boolean;
@@ -46,7 +46,7 @@ export interface SweepOptions {
   readonly readers?: ReaderBarrier;
 }
 
-/** What a queue entry is about. */
+/** A queue entry, with what is known about it. */
 interface Queued {
   readonly entry: Item;
 }
@@ -61,7 +61,7 @@ interface Unreferenced extends Queued {
 /** Entries per page; their blobs are removed together. */
 const defaultPageSize = 200;
 
-/** Where the grace period alone protects readers. */
+/** The barrier of deployments in which the grace period alone protects readers. */
 const nobodyReads: ReaderBarrier = { passed: () => Promise.resolve(new Set<string>()) };
 
 /** The progress of a sweep. */

@@ -5,7 +5,7 @@ const changesPerWrite = 16;
 /** The number of writes at a time where each is a commit of its own. */
 const defaultWidth = 16;
 
-/** How to write changes that do not depend on one another. */
+/** Changes that do not depend on one another, divided into writes. */
 export interface SeparateChanges<Change> {
   /** The changes of each write. */
   readonly writes: readonly (readonly Change[])[];

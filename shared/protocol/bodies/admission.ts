@@ -16,7 +16,7 @@ export interface Capacity {
 /** The size up to which the body of a request takes so little that it is always admitted: that of what is stored in the table. */
 const smallBody = 32 * 1024;
 
-/** What counts of a request, as far as it is known when a body begins. */
+/** The properties of a request that count, as known when its body begins. */
 export interface AdmittedRequest {
   /** Returns who sends it. */
   party(): string;

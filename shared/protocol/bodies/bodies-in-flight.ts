@@ -1,4 +1,4 @@
-/** What a service may have only so much of at a time. */
+/** The resources of which a service limits the number in use. */
 export type Scarce = 'connections' | 'uploads' | 'documents' | 'downloads';
 
 /** As much is in progress as the service may have at a time. Nothing was done for the request, and nothing of its body was read. */

@@ -36,7 +36,7 @@ const operands = { attribute_exists: 1, attribute_not_exists: 1, begins_with: 2 
 const token = /\s*(?:(<>|<=|>=|[=<>(),]|[#:]\w+|\w+)|(\S))/gy;
 const maxLength = 4096;
 
-/** What was read before: an adapter has few forms. */
+/** Parsed expressions by their text: an adapter uses only a few. */
 const read = new Map<string, Expression>();
 
 /** Reads an expression. @throws Refusal if it is none */

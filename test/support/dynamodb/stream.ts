@@ -39,7 +39,7 @@ export class Stream {
   readonly arn: string;
   readonly #shardId = `shardId-${String(Date.now()).padStart(20, '0')}-${randomUUID().slice(0, 8)}`;
   #records: StreamRecord[] = [];
-  /** How many were forgotten. */
+  /** The number of records that were trimmed. */
   #forgotten = 0;
 
   constructor(tableArn: string) {

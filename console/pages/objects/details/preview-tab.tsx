@@ -6,7 +6,7 @@ import { useLoaded } from '../../../ui/loaded.ts';
 import { ErrorBox } from '../../../ui/notices.tsx';
 
 const mebibyte = 1024 ** 2;
-/** How many bytes of a text are read, and the largest object of any other kind that is shown. */
+/** In bytes: the most that is read of a text, and the size of the largest object of another kind that is shown. */
 const limits = { text: mebibyte, whole: 64 * mebibyte } as const;
 
 interface Shown {

@@ -17,7 +17,8 @@ const memoryOfBody = MiB;
 /** The share of the memory for the bodies of each direction. */
 const shareOfMemory = 0.25;
 /**
- * What the elements of a large document take of the heap: 6 MiB for 10,000 parts of an upload, 8 MiB for as many as a document may have.
+ * The heap that the elements of a large document take: 6 MiB for 10,000 parts of an upload, 8 MiB for the largest number that a document
+ * may have.
  */
 const heapOfDocument = 8 * MiB;
 /** The share of the heap for documents. */
@@ -27,7 +28,7 @@ const spareHandles = 20;
 /** With fewer, a service would refuse most of its requests. */
 const leastHandles = 16;
 
-/** How much a process of the service may have at a time. */
+/** The limits of one process of the service on what is open at a time. */
 export interface Concurrency {
   readonly connections: number;
   readonly uploads: number;
@@ -58,7 +59,7 @@ export function concurrencyOf(limits: ConcurrencyLimits, processes: number, mach
   };
 }
 
-/** What one process of the service has in progress, and may have. */
+/** Counts what one process of the service has in progress, and enforces its limits. */
 export class ProcessCapacity implements Capacity {
   readonly uploads: BodiesInFlight;
   readonly documents: BodiesInFlight;

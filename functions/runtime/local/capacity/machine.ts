@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-/** What a process may use. */
+/** The resources that a process may use. */
 export interface Machine {
   /** In bytes: that of the machine, or of its control group. */
   readonly memory: number;

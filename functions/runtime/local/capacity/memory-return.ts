@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { second } from '../../../../shared/ports/durations.ts';
 
-/** How often to look. Buffers are dropped sooner after their use. */
+/** The interval of checks in milliseconds. Unused buffers are dropped sooner. */
 const interval = 10 * second;
 /** The number of bodies that must have ended for a collection to be worth it, which stops the process for some 20 ms. */
 const leastEnded = 64;
@@ -17,7 +17,7 @@ interface Counted {
 /** The share of an interval that the event loop is busy with requests, and that it is busy when there are hardly any. */
 const [busy, idle] = [0.2, 0.02];
 
-/** How a process is examined and its garbage collected, which tests replace. */
+/** Access to the state of a process and its garbage collector, which tests replace. */
 interface Process {
   /** Returns the share of the time since the last call during which the event loop was busy. */
   readonly utilisation: () => number;

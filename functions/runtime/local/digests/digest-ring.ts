@@ -24,7 +24,7 @@ export class DigestRing {
     return this.#slots[number % slots]!;
   }
 
-  /** Whether a slot may be filled. If not, the readers are told that this is waited for. */
+  /** Returns true if a slot may be filled. Otherwise it tells the readers that somebody waits for the slot. */
   isFree(number: number): boolean {
     if (Atomics.load(this.#state, number % slots) === 0) return true;
     Atomics.store(this.#state, slots, 1);

@@ -78,7 +78,7 @@ export class WorkerDigests implements DigestThreads {
   }
 }
 
-/** What a thread tells about one of its bodies. */
+/** Receives a thread's replies about one body. */
 interface Listener {
   hear(reply: DigestReply): void;
   fail(error: Error): void;

@@ -23,11 +23,11 @@ export interface Compacted {
 
 /** Options of {@link compact}. */
 export interface CompactOptions {
-  /** Whether to store items with checksums from now on, which earlier versions cannot read. */
+  /** True to store items with checksums from now on, which earlier versions cannot read. */
   readonly seals?: boolean;
 }
 
-/** What the copy of a table may need beyond the pages in use, as they are filled differently: a share of them, and bytes. */
+/** The space that the copy of a table may need beyond the pages in use, as it fills pages differently: a share of them, and bytes. */
 const spareShare = 0.25;
 const spareBytes = 16 * 1024 * 1024;
 /** The size of the two pages at the beginning of the file, in bytes, where pages are as large as those of any machine. */

@@ -15,7 +15,7 @@ export interface DirectoryFinding {
   readonly what: string;
 }
 
-/** What an examination has read. */
+/** The amounts that an examination has read. */
 export interface Examined {
   /** The number of pages in use that were read. */
   readonly pages: number;

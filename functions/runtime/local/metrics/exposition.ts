@@ -4,7 +4,7 @@
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What tells the samples of a metric apart. Values that a client chooses are among them only where their number has a limit. */
+/** The labels of a sample. A value that clients choose is a label only if the number of such values is limited. */
 type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {

@@ -27,7 +27,7 @@ export class MetricsToken {
     return token;
   }
 
-  /** Whether a request has the token: https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
+  /** Returns true if a request has the token: https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
   async admits(fields: Fields): Promise<boolean> {
     const sent = /^bearer +([\x21-\x7e]+)$/i.exec(fields.get('authorization') ?? '')?.[1];
     if (sent === undefined) return false;

@@ -6,12 +6,12 @@ import { ProcessObserver, processMetrics, type ProcessState } from './process-me
 import { RequestMetrics } from './request-metrics.ts';
 import type { StoreMetrics } from './store-metrics.ts';
 
-/** Whether anything is to be measured. */
+/** Returns true if the options ask for metrics. */
 export function isMeasured({ metricsPort, metricsTokenFile }: StartOptions): boolean {
   return metricsPort !== 0 || metricsTokenFile !== undefined;
 }
 
-/** What one process measures: of a service of several, each has one. */
+/** The measurements of one process. With several processes, each has its own. */
 export class ProcessMeasurements {
   readonly requests = new RequestMetrics();
   readonly observer = new ProcessObserver();
@@ -36,7 +36,7 @@ export interface OtherProcesses {
    * left out.
    */
   collect(requests: RequestMetrics): Promise<ReadonlyMap<string, ProcessState>>;
-  /** How many have died and were replaced. */
+  /** The number of workers that died and were replaced. */
   readonly deaths: number;
 }
 

@@ -6,17 +6,17 @@ import type { Scarce } from '../../../../shared/protocol/bodies/bodies-in-flight
 import type { ProcessCapacity } from '../capacity/capacity.ts';
 import type { Metric } from './exposition.ts';
 
-/** How often the event loop is asked for the time, in milliseconds. */
+/** The interval at which the delay of the event loop is sampled, in milliseconds. */
 const resolution = 10;
 /** Delays are told of the time since the last look that was so many milliseconds ago: so two that look get to see the same. */
 const shortestWindow = 5000;
 
-/** How a process of the service is, in the units of the metrics. */
+/** The state of a process of the service, in the units of the metrics. */
 export interface ProcessState {
   readonly connections: number;
   readonly uploads: number;
   readonly downloads: number;
-  /** What was refused for want of capacity, by {@link Scarce}. */
+  /** The number of refusals because of the capacity, by {@link Scarce}. */
   readonly refused: Readonly<Record<Scarce, number>>;
   readonly delayMean: number;
   readonly delayP99: number;

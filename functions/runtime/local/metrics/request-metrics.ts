@@ -9,7 +9,7 @@ const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 interface Counts {
   /** By `2xx`, `4xx`, … */
   readonly statuses: Map<string, number>;
-  /** How many took longer than the bound before, and not longer than this one. */
+  /** For each bucket of the histogram: the requests that took longer than the bound before it, and not longer than its own. */
   readonly durations: number[];
   seconds: number;
   received: number;

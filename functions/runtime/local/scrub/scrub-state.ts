@@ -5,7 +5,7 @@ import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts'
 /** A blob whose bytes are not those that were written. */
 export interface DamagedBlob {
   readonly ref: string;
-  /** What it was written for, if that can still be read. */
+  /** The bucket that the blob was written for, if that can still be read. */
   readonly bucketId?: string;
   readonly key?: string;
   /** The predicate of a sentence about the blob. */
@@ -17,7 +17,7 @@ export interface ScrubPass {
   readonly startedAt: number;
   /** Undefined while the pass is going on. */
   readonly finishedAt?: number;
-  /** How many of the parts in which blobs are listed have been read, and how many there are. */
+  /** The number of partitions of the list of blobs that have been read, and the number of all. */
   readonly parts: { readonly read: number; readonly of: number };
   readonly blobs: number;
   readonly bytes: number;
@@ -28,7 +28,7 @@ export interface ScrubPass {
   readonly examples: readonly DamagedBlob[];
 }
 
-/** What the background scrub has recorded: the pass that is going on, and the latest that has finished. */
+/** The record of the background scrub: its current pass, and the latest that has finished. */
 export interface ScrubState {
   readonly current?: ScrubPass;
   readonly finished?: ScrubPass;
