@@ -9,11 +9,11 @@ import { firstSeed, isLong, requests, seeds, setUp } from './set-up.ts';
 /** Settable, to try a run with other cuts again: STILLAGE_CUTS=1000. */
 const cutsOfRun = Number(process.env['STILLAGE_CUTS'] ?? (isLong ? 600 : 50));
 const cutsOfFirstStart = isLong ? 100 : 20;
-/** Of random cuts, the share at the places that are worth most. */
+/** The share of random cuts at {@link boundaries}. */
 const atBoundaries = 0.8;
 
 const tools = setUp();
-/** Of the first seed with one process, which several tests use. */
+/** The recording of the first seed with one process, which several tests use. */
 let shared: Promise<Recording> | undefined;
 
 afterAll(async () => {
@@ -25,8 +25,8 @@ function recordedOnce(): Promise<Recording> {
 }
 
 /**
- * Whatever was acknowledged is there after the power failed at any moment, and nothing is there by halves: on a disk that keeps what was
- * synced, and of everything else what it likes.
+ * Acknowledged writes are there after the power failed at any moment, and others are there entirely or not at all: on a disk that keeps
+ * synced data, and an arbitrary part of everything else.
  */
 describe.each([1, 2])('a service of %i processes whose power fails', (processes) => {
   it.each(seeds)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {

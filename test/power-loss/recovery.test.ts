@@ -13,12 +13,12 @@ const cutsOfRecovery = isLong ? 50 : 12;
 
 const tools = setUp();
 
-/** Returns the places in the record of a start that are worth most. */
+/** Returns the {@link boundaries} in the record of a start. */
 function placesOf({ events, beginning }: Recovery): number[] {
   return boundaries(events).filter((at) => at > beginning);
 }
 
-/** Whatever was acknowledged is there after the power failed, and failed again while the service started. */
+/** Acknowledged writes are there after the power failed, and failed again while the service started. */
 describe.each([1, 2])('a service of %i processes whose power fails twice', (processes) => {
   it.each(seeds)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
     const first = await record(tools.library, { seed, requests, processes });
@@ -57,7 +57,7 @@ describe('a sync of the table that is left out while the service starts', () => 
     const cut = { at: boundaries(first.events).at(-1)!, severity: 'nothing' as const, seed: firstSeed };
     const recovery = await recordRecovery(tools.library, { first, cut, processes: 1 });
     const cuts = placesOf(recovery).map((at, index) => ({ at, severity: 'nothing' as const, seed: index }));
-    // The first one is that of what the failure has left.
+    // The first sync is of what the failure has left.
     let synced = 0;
     const ignores = ({ how, path }: Sync): boolean => how === 'sync' && path.endsWith('/data.mdb') && (synced += 1) > 1;
     expect(await findLosses(recovery, cuts, tools.inspector, { ignores })).not.toEqual([]);

@@ -14,7 +14,7 @@ export function onData(data: string): Place {
   return { args: ['--data', data], env: {} };
 }
 
-/** Runs a command somewhere: a data directory, if it is only a path. */
+/** Runs a command on a target. A string is the path of a data directory. */
 export function runAt(place: Place | string, args: readonly string[]): Promise<Run> {
   const { args: where, env } = typeof place === 'string' ? onData(place) : place;
   return runWarm([...args, ...where], env);

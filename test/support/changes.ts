@@ -15,9 +15,9 @@ import { pathOf, queryOf, type Key, type Unsigned } from './signer.ts';
 export interface Scene {
   readonly service: ServiceUnderTest;
   readonly bucket: string;
-  /** Of the bucket's owner. */
+  /** The key of the bucket's owner. */
   readonly owner: Key;
-  /** Of whoever sends the request. */
+  /** The key that signs the request. */
   readonly caller: Key;
   /** An object that anybody may read: `/bucket/key` */
   readonly source: string;
@@ -65,7 +65,7 @@ export async function done(service: ServiceUnderTest, by: Key, request: Unsigned
   return response;
 }
 
-/** Puts an object of whoever it is put by. */
+/** Puts an object, which its sender owns. */
 export async function putKey({ service, bucket }: Scene, by: Key, name = key): Promise<void> {
   await done(service, by, { method: 'PUT', path: pathOf(bucket, name), body: `of ${by.accessKeyId}` });
 }
@@ -77,7 +77,7 @@ const digestOf = (document: string): Record<string, string> => ({
   'content-md5': createHash('md5').update(document).digest('base64'),
 });
 
-/** Grants everybody whatever they grant; a document besides would be refused, so there is no body. */
+/** Headers that grant everybody a right. A document would be refused beside them, so there is no body. */
 const open = { 'x-amz-acl': 'public-read-write' };
 
 const both = ['policy', 'acl'] as const;
@@ -393,10 +393,10 @@ const ofData: readonly Change[] = [
   },
 ];
 
-/** Every change of a bucket that is there, and of what is in one. */
+/** Every change of an existing bucket, or of its contents. */
 export const changes: readonly Change[] = [...ofBuckets, ...ofObjects, ...ofData];
 
-/** All that the owner can be told of a bucket, but for its counters, which follow. */
+/** Returns everything that the owner can read of a bucket, except its counters, which lag. */
 export async function stateOf(service: ServiceUnderTest, bucket: string, owner: Key): Promise<readonly string[]> {
   const ofBucket = ['acl', 'policy', 'cors', 'website', 'lifecycle', 'tagging', 'versioning', 'monitoring', 'alarms'];
   const requests = [

@@ -12,13 +12,13 @@ export type Context = Readonly<Record<string, string>>;
 
 /** The pace of a deployment's schedules: faster than their settings, so that tests need not wait for them. */
 export interface Pace {
-  /** Buckets are monitored so often, while somebody asks the deployment for something. */
+  /** The seconds between two runs of monitoring, as long as the deployment gets requests. */
   readonly monitoringSeconds?: number;
-  /** A day of lifecycle rules takes so long, while somebody asks the deployment for something. */
+  /** The seconds of a day of lifecycle rules, as long as the deployment gets requests. */
   readonly lifecycleDaySeconds?: number;
 }
 
-/** A deployment that somebody wants. */
+/** The settings of a deployment that tests ask for. */
 export interface Wish {
   readonly context: Context;
   readonly pace: Pace;
@@ -33,10 +33,10 @@ export interface KeptInCloud {
   readonly blobs: string;
 }
 
-/** One that is there. */
+/** A running deployment. */
 export interface Deployed {
   readonly url: string;
-  /** The origin of its console, if it was wished for. */
+  /** The origin of its console, if the wish included one. */
   readonly consoleUrl?: string | undefined;
   /** The target of its administrative commands. */
   readonly place: Place;
@@ -108,7 +108,7 @@ export function wishOf({ args = [], env = {}, alone }: ServiceOptions): Wish {
   return { context: withDefaults(context), pace };
 }
 
-/** A deployment that is set so. It is started if there is none yet, and goes after the last file. */
+/** Returns a deployment with these settings. Starts it if necessary; it ends after the last file. */
 export async function deployed(options: ServiceOptions = {}, console = false): Promise<Deployed> {
   const body = JSON.stringify({ ...wishOf(options), console } satisfies Wish);
   const response = await fetch(process.env[deploymentsVariable]!, { method: 'POST', body });

@@ -74,12 +74,12 @@ const longDomain = 's3.localhost';
  */
 const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } as const;
 
-/** The reverse proxies that may stand before the service, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
+/** The reverse proxies of these tests, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
 const reverseProxies = { nginx: startNginx, caddy: startCaddy } as const;
 export const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
 
 /**
- * Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or reaches a deployment in the cloud so.
+ * Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or connects to a deployment in the cloud in the same way.
  * @param behind the reverse proxy, if not the one of the environment
  */
 export async function startEndpoint(scheme: Scheme, behind = reverseProxy): Promise<Endpoint> {

@@ -29,7 +29,7 @@ export interface Engines {
   stop(): Promise<void>;
 }
 
-/** Starts them on ports of their own. Undefined: moto is not installed. */
+/** Starts them on free ports. Returns undefined if moto is not installed. */
 export async function startEngines(): Promise<Engines | undefined> {
   const moto = await startMoto();
   if (moto === undefined) return undefined;
@@ -54,7 +54,7 @@ export async function startEngines(): Promise<Engines | undefined> {
 /** An endpoint that answers calls of AWS's services. */
 export interface Door {
   readonly endpoint: string;
-  /** Resolves once every caller has closed its connections, and all calls that came whole are with `answer`. Takes no new ones. */
+  /** Refuses new connections. Resolves once every caller has closed its connections, and all complete calls were given to `answer`. */
   deserted(): Promise<void>;
   stop(): Promise<void>;
 }

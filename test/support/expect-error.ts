@@ -21,7 +21,7 @@ function unescape(text: string): string {
 }
 
 /**
- * Expects a response to be an error of S3's form, whatever else it says.
+ * Expects a response to be an error in S3's format; all else may differ.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#RESTErrorResponses
  */
 export function expectError(response: RawResponse, status: number, code: string): void {

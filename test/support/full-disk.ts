@@ -8,7 +8,7 @@ import { TableBusy } from '../../shared/ports/key-value-table.ts';
 
 /**
  * A child process of the test with a full disk: `full-disk.ts <directory>`, run under a limit of the size of files. It writes to
- * table and blob store beyond the limit, and tells how that ended.
+ * table and blob store beyond the limit, and prints the outcomes.
  */
 const directory = process.argv[2]!;
 const environment = await LmdbEnvironment.open(join(directory, 'table'));

@@ -89,7 +89,7 @@ function only(head: string, scheme: string): string {
 async function recipe(name: string, replacements: readonly (readonly [string, string])[]): Promise<string> {
   let text = await readFile(join(recipes, name), 'utf8');
   for (const [given, other] of replacements) {
-    // Comments tell of the service's options.
+    // Comments mention the service's options.
     const lines = text.split('\n');
     const isThere = lines.some((line) => !line.trim().startsWith('#') && `\n${line}`.includes(given));
     if (!isThere) throw new Error(`${name} has no ${given}`);

@@ -13,7 +13,7 @@ const shardLifetime = 4 * hour;
 const retention = 24 * hour;
 
 /**
- * The stream of a table as DynamoDB Streams has it: each partition of the table has one open shard, which is closed after some
+ * The stream of a table as in DynamoDB Streams: each partition of the table has one open shard, which is closed after some
  * hours and replaced by a child of another name; a partition that splits has its shard replaced by two. No name ever returns.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html#Streams.Processing
  */

@@ -29,7 +29,7 @@ export const consoleOrigin = 'https://console.example.test';
 export interface ServiceOptions {
   /** Use, and keep, this data directory. */
   readonly data?: string;
-  /** False: declare none, so that the service makes a first key of its own. */
+  /** False: declare none, so that the service creates a first key. */
   readonly accounts?: false;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export interface ServiceOptions {
   readonly root?: string;
 }
 
-/** A service started as a user starts it, in a process of its own. */
+/** A service in a separate process, started as a user starts it. */
 export interface Service {
   readonly url: string;
   readonly port: number;

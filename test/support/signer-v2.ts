@@ -51,7 +51,7 @@ export function signedV2(host: string, unsigned: Unsigned, signing: HeaderSignin
   return { ...sent(unsigned, unsigned.query), headers: [...headers, ['authorization', authorization]] };
 }
 
-/** A request whose signature stands in its query. */
+/** Returns a request with its signature in the query. */
 export function presignedV2(host: string, unsigned: Unsigned, signing: PresigningV2): RawRequest {
   const expires = signing.expires ?? String(Math.floor(Date.now() / 1000) + 300);
   const headers = headersOf(host, unsigned, {});

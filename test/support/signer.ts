@@ -130,7 +130,7 @@ export interface Presigning extends Signing {
   readonly parameters?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A request whose signature stands in its query. */
+/** Returns a request with its signature in the query. */
 export function presigned(host: string, unsigned: Unsigned, presigning: Presigning): RawRequest {
   const words = { ...awsWords, ...presigning.words };
   const headers = withDefaults(host, unsigned, {});

@@ -28,7 +28,7 @@ export interface SyncExpectation {
   readonly within: string;
   /** Files whose content need not survive, such as locks. */
   readonly except?: RegExp;
-  /** Each must match the path of a file written before the acknowledgement: else nothing was proved. */
+  /** Each must match the path of a file written before the acknowledgement; otherwise nothing is proved. */
   readonly written: readonly RegExp[];
   /** The call that tells the outside: everything written before it began must have been synced by then. */
   readonly acknowledgement: (call: SystemCall) => boolean;

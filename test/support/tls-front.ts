@@ -9,7 +9,7 @@ export interface TlsFront {
   readonly stop: () => Promise<void>;
 }
 
-/** Listens with TLS, and passes on what it hears to a port of this machine, byte by byte. */
+/** Listens with TLS, and forwards all bytes to a port of this machine. */
 export async function startTlsFront(port: number, { certificate, key }: Certificates): Promise<TlsFront> {
   const open = new Set<TLSSocket>();
   const server = createServer({ cert: await readFile(certificate), key: await readFile(key) }, (client) => {

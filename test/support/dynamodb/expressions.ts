@@ -6,7 +6,7 @@ import { isEqual, order, type StoredItem, type Value } from './values.ts';
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
  */
 
-/** The names and values that placeholders stand for. */
+/** The names and values of placeholders. */
 export interface Substitutes {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Readonly<Record<string, Value>>;
