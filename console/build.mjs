@@ -91,7 +91,7 @@ async function compress() {
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const write = async (path) => {
     const content = await readFile(path);
-    // The last percent of what is large would take as long as all the rest of the build.
+    // The last percent of large files would take as long as the rest of the build.
     const quality = content.length > 256 * 1024 ? 9 : constants.BROTLI_MAX_QUALITY;
     const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
     await writeFile(`${path}.br`, await promisify(brotliCompress)(content, { params }));

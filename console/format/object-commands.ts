@@ -70,7 +70,7 @@ function eachKey(target: Target, bucket: string, prefix: string, body: string): 
   return `${list} | while IFS= read -r key; do ${body}; done`;
 }
 
-/** Returns the command that lets everybody read an object, or all in a folder, or nobody but those who have rights by name. */
+/** Returns the command that makes an object, or all objects in a folder, public, or private except for grants by name. */
 export function publicAccessCommand(target: Target, bucket: string, entry: Entry, open: boolean): string {
   const { Grantee } = grantToEverybody;
   const others = `Grants[?Grantee.URI!='${Grantee.URI}']`;

@@ -1,4 +1,4 @@
-/** The kind of content, found by its bytes alone: name and Content-Type are whatever the uploader wrote. */
+/** The kind of content, found by its bytes alone: the uploader chose name and Content-Type. */
 export type Sniffed =
   | { readonly kind: 'image' | 'audio' | 'video'; readonly type: string }
   | { readonly kind: 'pdf' | 'json' | 'csv' | 'text' | 'none' };

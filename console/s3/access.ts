@@ -129,7 +129,7 @@ export interface PublicLink {
   readonly expires: Date;
 }
 
-/** Makes a link that anybody can read with, for at most 24 hours, whatever the rights to the object. */
+/** Creates a link with which anybody can read the object for at most 24 hours, regardless of its rights. */
 export async function createPublicLink(client: S3Client, place: Place, seconds: number): Promise<PublicLink> {
   const { bucket, key, versionId } = place;
   const query = { 'public-link': '', versionId, expires: String(seconds) };

@@ -39,7 +39,7 @@ export interface Upload {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Blob;
   readonly signal: AbortSignal;
-  /** Told how many bytes have left so far. */
+  /** Called with the number of bytes sent up to now. */
   readonly onProgress: (bytes: number) => void;
 }
 
@@ -73,7 +73,7 @@ export class S3Client {
     this.onRejected = listeners.rejected ?? (() => undefined);
   }
 
-  /** Sends a request and returns the response. @throws S3Failure of what the service answers but 2xx. */
+  /** Sends a request and returns the response. @throws S3Failure for a status other than 2xx */
   async send(request: S3Request): Promise<Response> {
     const path = pathOf(request);
     const payloadHash = request.body === undefined ? emptyHash : await sha256Hex(request.body);

@@ -73,7 +73,7 @@ function ruleOf(xml: Xml): LifecycleRule {
 function treeOf(rule: LifecycleRule): Tree {
   const status: Tree = ['Status', rule.isEnabled ? 'Enabled' : 'Disabled'];
   if (rule.kind === 'other') {
-    // Everything as it came, but for whether it is on.
+    // Everything is unchanged except the status.
     return ['Rule', rule.xml.children.map((child) => (child.name === 'Status' ? status : copyOf(child)))];
   }
   return [

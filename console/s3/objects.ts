@@ -255,7 +255,7 @@ export const requestToRename = (bucket: string, from: string, to: string): S3Req
   headers: { 'x-amz-rename-source': sourceOf({ bucket, key: from }) },
 });
 
-/** Renames an object within its bucket: one request, whatever its size; readers see one of the two names. */
+/** Renames an object of any size within its bucket, in one request; readers see one of the two names. */
 export async function renameObject(
   client: S3Client,
   bucket: string,

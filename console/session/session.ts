@@ -14,7 +14,7 @@ export interface Session {
   readonly kept: boolean;
 }
 
-/** Why nobody is signed in any more. */
+/** The reason why the session ended. */
 export type SignedOut = 'idle' | 'elsewhere' | 'rejected' | 'asked';
 
 interface Kept {
@@ -92,7 +92,7 @@ function start(begun: Session): void {
   session.value = begun;
 }
 
-/** Clients of who signed out: what is still answered to them is nobody's. */
+/** Clients of ended sessions, whose late responses are ignored. */
 const retired = new WeakSet<S3Client>();
 
 function clientOf(accessKeyId: string, secret: SecretKey): S3Client {

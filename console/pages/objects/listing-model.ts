@@ -22,7 +22,7 @@ interface LoadedPage {
 /** The most pages that are kept; of a longer folder those furthest from view are read again when they are scrolled to. */
 const maxPages = 200;
 
-/** The most pages that are read before anything is asked for: folders can stand first once all are known. */
+/** The maximum number of pages that are read in advance: folders can be shown first once all are known. */
 const eagerPages = 3;
 
 /**
@@ -91,7 +91,7 @@ export class ListingModel implements ShownRows {
     return this.arranged.value ?? this.pages.flatMap(({ entries }) => entries ?? []);
   }
 
-  /** Returns a function that tells whether a key may be there: of what was not read yet nobody knows. */
+  /** Returns a function that is true for a key that may exist: it is listed, or in a part that was not read yet. */
   mayHave(): (key: string) => boolean {
     const known = new Set(this.all().map(({ key }) => key));
     const last = this.pages.at(-1)?.entries?.at(-1)?.key ?? '';
@@ -166,7 +166,7 @@ export class ListingModel implements ShownRows {
     return listObjects(this.client, this.bucket, { prefix, folders: true, token, signal: this.stop.signal });
   }
 
-  /** A folder that was created is an object of its own; it is not in itself. */
+  /** A created folder is an object, but not an entry of itself. */
   private withoutSelf(entries: readonly Entry[]): readonly Entry[] {
     return entries.filter(({ key }) => key !== this.prefix);
   }

@@ -128,7 +128,7 @@ function PathField({
         const name = slash < 0 ? path : path.slice(0, slash);
         const rest = slash < 0 ? '' : path.slice(slash + 1);
         onDone();
-        // What follows the last slash is taken for a folder, too.
+        // The part after the last slash is treated as a folder, too.
         go({ page: 'objects', bucket: name, prefix: rest === '' || rest.endsWith('/') ? rest : `${rest}/` });
       }}
     >

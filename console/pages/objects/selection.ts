@@ -45,7 +45,7 @@ class ByKey implements Chosen {
   }
 }
 
-/** Rows that follow one another. Their keys are gathered only when it is asked about an entry after rows have moved. */
+/** A range of rows. Their keys are collected only when an entry is looked up after rows have moved. */
 class Rows implements Chosen {
   private readonly first: number;
   private readonly entries: readonly Entry[];
@@ -147,7 +147,7 @@ export class Selection {
     return this.chosen.value.has(key, at);
   }
 
-  /** Returns what is selected; a component that calls it is rendered again whenever that changes. */
+  /** Returns the selection. A component that calls it is rendered again when the selection changes. */
   list(): readonly Entry[] {
     return this.chosen.value.list();
   }

@@ -204,7 +204,7 @@ function ForSelected({ bucket, prefix, selection }: Props) {
   );
 }
 
-/** The fields behind the upload button: browsers choose files by these alone. */
+/** The file inputs of the upload button: browsers let users choose files only with these. */
 function UploadFields({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) {
   const upload = (field: HTMLInputElement): void => {
     const items = chosenFiles(field.files ?? [], prefix);

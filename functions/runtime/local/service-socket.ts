@@ -108,7 +108,7 @@ export async function askService(path: string, action: string): Promise<{ readon
   return answer;
 }
 
-/** Connects to a socket; undefined: nobody listens. */
+/** Connects to a socket. Returns undefined if no process listens on it. */
 function connected(path: string): Promise<Socket | 'refused' | undefined> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -16,9 +16,9 @@ export interface StartOptions {
   readonly consoleOrigin: readonly string[];
   /** The directory of the console's files. Default: the built console. */
   readonly consoleFiles?: string;
-  /** Of the listener for metrics, on loopback; 0: there is none. */
+  /** The port of the listener for metrics, on loopback; 0: no listener. */
   readonly metricsPort: number;
-  /** The file of the token that `/_stillage/metrics` wants; without it, there is no such path. */
+  /** The file of the token that `/_stillage/metrics` requires. Without it, the path does not exist. */
   readonly metricsTokenFile?: string;
   /** True if metrics include the size of each bucket. */
   readonly metricsBuckets: boolean;

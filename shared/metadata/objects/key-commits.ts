@@ -132,7 +132,7 @@ export function live<Of extends Version>(version: Of | undefined): Of | undefine
   return version?.marker ? undefined : version;
 }
 
-/** Returns what an attempt comes to whose commit was not written. */
+/** Returns the outcome of an attempt whose commit was not written. */
 export function lostBy(outcome: 'conflict' | 'late'): Lost {
   return outcome === 'late' ? late : conflict;
 }

@@ -18,7 +18,7 @@ import { reviseVersion, type ChangeOfAttributes } from './revise-version.ts';
 import { scanShards, visitShards } from './scan.ts';
 import { decodeCurrentVersion, type CurrentVersion, type Version } from './versions.ts';
 
-/** The number of changes that one request makes at a time, where each is a commit of its own. */
+/** The number of changes that one request makes at a time if each is a separate commit. */
 const concurrentChanges = 16;
 
 /** A range of keys with a prefix, starting at `from` or after `after`. */

@@ -2,7 +2,7 @@ import type { KeyValueTable } from '../../ports/key-value-table.ts';
 
 /** The number of changes in one write: few enough for others to have their turn between two of them. */
 const changesPerWrite = 16;
-/** The number of writes at a time where each is a commit of its own. */
+/** The number of writes at a time if each is a separate commit. */
 const defaultWidth = 16;
 
 /** Changes that do not depend on one another, divided into writes. */

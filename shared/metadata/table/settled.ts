@@ -1,7 +1,7 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import { TableBusy, type WriteOutcome } from '../../ports/key-value-table.ts';
 
-/** A write may have happened, or may still: nobody may rely on either. Whoever can repeat the work does so. */
+/** A write may have happened, or may still happen: callers must not rely on either. Repeat the work if possible. */
 class Unsettled extends S3Error {
   constructor() {
     super('ServiceUnavailable', { cause: new Error('the table did not tell whether a write happened') });

@@ -13,7 +13,7 @@ export interface Capacity {
   readonly downloads: BodiesInFlight;
 }
 
-/** The size up to which the body of a request takes so little that it is always admitted: that of what is stored in the table. */
+/** The size up to which a body is always admitted, as it takes little: that of blobs in the table. */
 const smallBody = 32 * 1024;
 
 /** The properties of a request that count, as known when its body begins. */

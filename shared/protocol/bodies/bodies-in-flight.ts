@@ -42,7 +42,7 @@ export class BodiesInFlight {
   }
 
   /**
-   * Counts a body of a project, or of whoever else sends the request.
+   * Counts a body of a project, or of anonymous callers.
    * @returns a function that ends it, once
    * @throws AtCapacity
    */

@@ -63,6 +63,6 @@ class DigestsHere implements BodyDigests {
   }
 
   abandon(): void {
-    // Nothing goes on.
+    // No thread to stop: digests are computed here.
   }
 }

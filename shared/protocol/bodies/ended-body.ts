@@ -3,7 +3,7 @@ export class EndedBody implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #onEnd: () => void;
 
-  /** @param onEnd called at the end; more than once, if it is asked for more after that */
+  /** @param onEnd called at the end, and again if more is read after that */
   constructor(body: AsyncIterable<Uint8Array>, onEnd: () => void) {
     this.#chunks = body[Symbol.asyncIterator]();
     this.#onEnd = onEnd;

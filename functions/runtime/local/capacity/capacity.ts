@@ -12,7 +12,7 @@ type ConcurrencyLimits = Pick<Limits, 'concurrentConnections' | 'concurrentUploa
 
 const MiB = 1024 * 1024;
 
-/** The most memory that a body takes, in either direction: two buffers of the store, and those of the connection. */
+/** The maximum memory of a body in either direction, in bytes: two buffers of the store, and those of the connection. */
 const memoryOfBody = MiB;
 /** The share of the memory for the bodies of each direction. */
 const shareOfMemory = 0.25;
@@ -23,9 +23,9 @@ const shareOfMemory = 0.25;
 const heapOfDocument = 8 * MiB;
 /** The share of the heap for documents. */
 const shareOfHeap = 0.25;
-/** Handles for whatever is open for a moment: directories that are synced, probes of the disk, threads. */
+/** Handles that are open for a moment: directories that are synced, probes of the disk, threads. */
 const spareHandles = 20;
-/** With fewer, a service would refuse most of its requests. */
+/** The minimum of free handles. With fewer, a service would refuse most of its requests. */
 const leastHandles = 16;
 
 /** The limits of one process of the service on what is open at a time. */
@@ -37,8 +37,8 @@ export interface Concurrency {
 }
 
 /**
- * Returns how much each process of a service may have at a time: what is set, divided among them, or else what memory and handles
- * allow. A connection takes a handle, and a body another one for its file. Each process has a heap of its own.
+ * Returns the limits of each process of a service: the configured ones, divided among the processes, or else those that memory and handles
+ * allow. A connection takes a handle, and a body another one for its file. Each process has a separate heap.
  * @throws OperatorError if there are too few handles
  */
 export function concurrencyOf(limits: ConcurrencyLimits, processes: number, machine: Machine): Concurrency {
@@ -68,7 +68,7 @@ export class ProcessCapacity implements Capacity {
   readonly refusals: Refusals;
 
   /**
-   * Returns what this process may have, one of several of a service.
+   * Returns the capacity of this process, which is one of several of a service.
    * @throws OperatorError if there are too few handles
    */
   static ofProcess(

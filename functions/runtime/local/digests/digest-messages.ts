@@ -1,6 +1,6 @@
 import type { DigestAlgorithm } from '../../../../shared/checksums/running-digest.ts';
 
-/** Bytes in a slot of the ring. */
+/** A range of bytes in a slot of the ring. */
 export type Piece = readonly [start: number, length: number];
 
 /** A message about a body to a thread that computes digests. */
@@ -9,7 +9,7 @@ export type DigestOrder =
       readonly do: 'start';
       readonly body: number;
       readonly algorithms: readonly DigestAlgorithm[];
-      /** Of the {@link DigestRing}. */
+      /** The memory of the {@link DigestRing}. */
       readonly memory: SharedArrayBuffer;
     }
   | { readonly do: 'update'; readonly body: number; readonly slot: number; readonly pieces: readonly Piece[] }

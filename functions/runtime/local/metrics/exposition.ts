@@ -10,11 +10,11 @@ type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels?: Labels;
   readonly value: number;
-  /** Of a histogram: what the name of this series ends with. */
+  /** The suffix of the name of this series, for histograms. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
 }
 
-/** A metric with everything that is known of it. */
+/** A metric with all its samples. */
 export interface Metric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -22,7 +22,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** Writes metrics down. One without samples is left out. */
+/** Returns metrics as text. Omits those without samples. */
 export function exposition(metrics: readonly Metric[]): string {
   const present = metrics.filter(({ samples }) => samples.length > 0);
   return present.map(metricText).join('');

@@ -10,13 +10,13 @@ import type { Metric, Sample } from './exposition.ts';
 export interface StoreMetricsDeps {
   readonly table: KeyValueTable & ChangeFeed;
   readonly clock: Clock;
-  /** The data directory; undefined where everything is in memory. */
+  /** The data directory; undefined if all data is in memory. */
   readonly data: string | undefined;
   /** True if there are series for the size of each bucket. */
   readonly perBucket: boolean;
 }
 
-/** Buckets are read again once so many times as long has gone by as reading them took. */
+/** The pause between two readings of the buckets, as a multiple of the duration of a reading. */
 const restForReads = 20;
 
 /** Metrics of the stored data, and of the lag of background work. */
