@@ -71,7 +71,7 @@ export async function buildConsole() {
   await compress();
 }
 
-/** The licences of the packages that were bundled, which ask to be passed on. */
+/** Returns the licences of the bundled packages, which must be distributed with them. */
 async function licensesOf(results) {
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const folders = inputs.map((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
@@ -85,7 +85,7 @@ async function licenseOf(folder) {
   return `${name} ${version}\n\n${(await readFile(join(root, folder, file), 'utf8')).trim()}\n`;
 }
 
-/** Compresses every file beside itself: what is built once is not compressed at every request. */
+/** Writes a compressed copy of every file, so that requests need not compress it. */
 async function compress() {
   const entries = await readdir(out, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

@@ -13,7 +13,7 @@ interface Props {
   readonly onDrop: (event: DragEvent, prefix: string) => void;
 }
 
-/** The path of the folder that is shown, which can be typed and dropped on, and the search. */
+/** The path of the current folder, which can be typed and is a drop target, and the search. */
 export function PathBar({ bucket, prefix, search, onSearch, onDrop }: Props) {
   const [isTyping, setIsTyping] = useState(false);
   const [text, setText] = useState('');

@@ -3,9 +3,9 @@ import type { Entry } from '../../s3/listing.ts';
 
 /** The rows of a list, as they are shown now. */
 export interface ShownRows {
-  /** Another object whenever rows have moved; entries that are added at the end move none. */
+  /** A different object after rows have moved. Adding entries at the end moves none. */
   readonly order: object;
-  /** Returns the entry of a row; nothing while it is read. */
+  /** Returns the entry of a row; undefined while it is read. */
   at(index: number): Entry | undefined;
   /** Returns the entries of these rows, both included. */
   between(from: number, to: number): readonly Entry[];
@@ -97,7 +97,7 @@ export class Selection {
     });
   }
 
-  /** Adds a row, or takes it away. */
+  /** Selects or deselects a row. */
   toggle(index: number, rows: ShownRows): void {
     const entry = rows.at(index);
     this.anchor = index;
@@ -115,7 +115,7 @@ export class Selection {
     });
   }
 
-  /** Selects from the row that was selected last to this one. */
+  /** Selects the rows from the last selected one to this one. */
   extend(index: number, rows: ShownRows): void {
     const anchor = Math.max(0, this.anchor);
     const from = Math.min(anchor, index);
@@ -130,7 +130,7 @@ export class Selection {
     this.chosen.value = new Rows(0, rows.all(), rows.order);
   }
 
-  /** Takes entries off. */
+  /** Deselects entries. */
   retain(isKept: (key: string) => boolean): void {
     const before = this.chosen.peek().list();
     const kept = before.filter(({ key }) => isKept(key));
@@ -142,7 +142,7 @@ export class Selection {
     this.anchor = this.cursor.peek();
   }
 
-  /** Returns whether an entry is selected. @param at where it is shown, which makes the answer quick */
+  /** Returns whether an entry is selected. @param at its position, which makes the lookup fast */
   has(key: string, at?: Position): boolean {
     return this.chosen.value.has(key, at);
   }
@@ -152,7 +152,7 @@ export class Selection {
     return this.chosen.value.list();
   }
 
-  /** Returns what is selected now. */
+  /** Returns the present selection. */
   now(): readonly Entry[] {
     return this.chosen.peek().list();
   }

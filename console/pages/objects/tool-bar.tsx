@@ -97,7 +97,7 @@ function ForFolder({ bucket, prefix, filter, onFilter, onRefresh }: Props) {
 
 const typingPause = 150;
 
-/** Filters by the beginning of names, which the service does: however many there are. */
+/** Filters by the beginning of names. The service does this, for any number of names. */
 function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   const [text, setText] = useState(filter);
   const timer = useRef(0);

@@ -21,8 +21,8 @@ export interface LifecyclePass {
   readonly planComplete: boolean;
   readonly finishedAt: number | undefined;
   /**
-   * Since when all passes were those of a version of Stillage that knows of bounds. Undefined if another took part in it:
-   * that writes no rechecks either, so earlier bounds are invalid.
+   * The time since which only versions of Stillage with bounds have worked on passes. Undefined if an earlier version took part in
+   * this one: it writes no rechecks either, so earlier bounds are invalid.
    */
   readonly boundsSince: number | undefined;
   /** The actions of its completed slices. */
@@ -63,7 +63,7 @@ export interface BucketToPlan {
     | {
         /** The bucket's revision: see `boundsRevision`. */
         readonly revision: string;
-        /** The number of keys up to which a range is not left out beside one that is checked. */
+        /** The number of keys up to which a range next to a checked one is checked as well. */
         readonly fewKeys: number;
       }
     | undefined;
@@ -254,7 +254,7 @@ export class LifecyclePasses {
   #lastingBound(pass: LifecyclePass, slice: LifecycleSlice): readonly Change[] {
     const { bound, bucketId, kind, prefix, from, until, tally } = slice;
     const now = this.#clock.now();
-    // While an upgrade goes on, some writers still write no rechecks.
+    // During an upgrade, some writers still write no rechecks.
     const isUpgraded = pass.boundsSince !== undefined && pass.startedAt >= pass.boundsSince + day;
     if (!isUpgraded || bound === undefined || bound.nothingDueBefore <= now + day) return [];
     const lasting = { ...bound, revision: revisionIn(pass, bound.revision), kind, prefix, from, until };

@@ -53,7 +53,7 @@ export class KeyCommits {
   /**
    * Commits changes in a bucket, on condition that the bucket has not changed since it was read.
    * @param of.caller the conditions on the caller, if rights count at the commit
-   * @returns `late` if that was too long ago, and nothing was written
+   * @returns `late` if that read was too long ago; then nothing was written
    */
   async write(
     bucket: Bucket,

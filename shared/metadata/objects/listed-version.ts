@@ -58,7 +58,7 @@ export class ListedVersion {
   #owner = '';
   #ownerBytes = Buffer.alloc(0);
 
-  /** @param item shows items with the attributes {@link columns} */
+  /** @param item a view of items with the attributes {@link columns} */
   constructor(item: ItemView) {
     this.#item = item;
   }

@@ -152,8 +152,8 @@ export class Objects {
   }
 
   /**
-   * Returns slots for the changes of a request that makes many, each of which takes one. If concurrent writes share a commit, so do all such
-   * requests: together they fill a commit, and others wait for one at most.
+   * Returns slots for the changes of a request that makes many; each change takes one. If concurrent writes share a commit, all such
+   * requests share the slots: together they fill a commit, and other requests wait for one commit at most.
    */
   slotsForMany(): Slots {
     return this.#slots ?? new Slots(concurrentChanges);

@@ -9,9 +9,9 @@ export interface ReadersState {
 }
 
 /**
- * The running requests of a process, so that nothing is freed under them: epoch-based reclamation. A request may find anything that is
- * in the table while it works, so what loses its last reference is kept until all requests have ended that began before. While a
- * request waits for its client it finds nothing new, and holds only what it has found: a slow client keeps one object, not everything.
+ * The running requests of a process, which protect data from being freed (epoch-based reclamation). A working request may find anything
+ * in the table, so data that loses its last reference is kept until all earlier requests have ended. While a request waits for its client
+ * it finds nothing new, and holds only what it has found: a slow client keeps one object, not everything.
  */
 export class Readers {
   #next = 1;
@@ -56,7 +56,7 @@ export class Readers {
   }
 }
 
-/** One request among the {@link Readers} of its process. It must be ended, whatever becomes of the request. */
+/** One request among the {@link Readers} of its process. It must be ended in any case. */
 export class Reader {
   readonly #readers: Readers;
   readonly #held = new Set<string>();
@@ -71,7 +71,7 @@ export class Reader {
     this.#number = readers.enter();
   }
 
-  /** Holds things that the request has found, until it ends. To be called while it works. */
+  /** Holds things that the request has found, until it ends. Call this while it works. */
   hold(things: readonly string[]): void {
     for (const thing of things) {
       if (this.#hasEnded || this.#held.has(thing)) continue;
@@ -117,8 +117,8 @@ export class Reader {
 /** Tells which things requests may still read. */
 export interface ReaderBarrier {
   /**
-   * Resolves once no request works any more that began before the call. What nothing referred to at the call can then be read by those
-   * only that hold it.
+   * Resolves once no request that began before the call is working. Only requests that hold it can then still read data that nothing
+   * referred to at the call.
    */
   passed(): Promise<Held>;
 }

@@ -106,7 +106,7 @@ export class Findings {
     this.#tell = options.tell;
   }
 
-  /** Returns whether every possible referrer could be read: otherwise nothing is taken for an orphan. */
+  /** Returns whether every possible referrer could be read: otherwise nothing is treated as an orphan. */
   get sure(): boolean {
     return this.#sure;
   }

@@ -14,8 +14,8 @@ export interface SeparateChanges<Change> {
 }
 
 /**
- * Divides changes that do not depend on one another into writes: of several each where concurrent writes share a commit, since a write
- * costs more than a change there; of one each elsewhere, since a transaction costs twice as much.
+ * Divides changes that do not depend on one another into writes. If concurrent writes share a commit, each write has several changes, since
+ * a write then costs more than a change. Otherwise each has one, since a transaction costs twice as much.
  */
 export function separately<Change>(
   { writesPerCommit }: Pick<KeyValueTable, 'writesPerCommit'>,

@@ -20,8 +20,8 @@ export async function settled(write: Promise<WriteOutcome>): Promise<boolean> {
 }
 
 /**
- * Waits for work of which nothing depends on whether it happens: its caller has done what it was asked for, and something else
- * finishes, or repeats, what this leaves undone. Any other failure than that of the table is thrown.
+ * Waits for work that may fail without consequences: its caller has done its task, and other work finishes or repeats what this leaves
+ * undone. Throws any failure other than that of the table.
  * @param work a write, or what waits for {@link settled} writes
  */
 export async function bestEffort(work: Promise<unknown>): Promise<void> {
