@@ -1,4 +1,4 @@
-/** A body that tells when it was read to its end, broke off or was given up, even if nothing of it was read. */
+/** A body that reports its end: it was read completely, broke off, or was abandoned, even before it was read. */
 export class EndedBody implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #onEnd: () => void;
