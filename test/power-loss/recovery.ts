@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { administer } from '../support/administration.ts';
+import { runProgram } from '../support/program.ts';
 import { startService } from '../support/server.ts';
 import { materialise, type Cut } from './cuts.ts';
 import { Disk } from './disk.ts';
@@ -32,8 +32,12 @@ export async function recordRecovery(
 
   const file = join(folder, 'record');
   const data = join(root, 'data');
-  const service = await startService({ data, ...recorderOf({ library, file, root, processes }) });
-  await administer(data, 'release');
+  const recorder = recorderOf({ library, file, root, processes });
+  const service = await startService({ data, ...recorder });
+  // The command itself follows what the feed has when it comes, and so writes to the table as well.
+  const { env } = recorder;
+  const released = await runProgram(['release', '--data', data], { ...(env && { env }), killAfter: 120_000 });
+  if (released.code !== 0) throw new Error(`nothing was released: ${released.stderr}`);
   if ((await service.stop()) !== 0) throw new Error(`the service did not stop: ${service.output.stderr}`);
   return {
     events: [...left, ...(await readRecord(file))],
