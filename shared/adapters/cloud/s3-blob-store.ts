@@ -83,7 +83,13 @@ export class S3BlobStore implements BlobStore {
       ...client,
     });
     this.#client.middlewareStack.add(
-      (next) => (call) => next(call).catch((error: unknown) => Promise.reject(asBlobsBusy(error))),
+      (next) => async (call) => {
+        try {
+          return await next(call);
+        } catch (error) {
+          throw asBlobsBusy(error);
+        }
+      },
       // Before the SDK's attempts, so that it sees the last of them.
       { name: 'blobsBusy', step: 'initialize', priority: 'high' },
     );
