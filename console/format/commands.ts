@@ -13,10 +13,25 @@ export interface LabelledCommand {
   readonly label?: string;
 }
 
-/** Quotes a word for a POSIX shell, where it needs it. */
+/** Characters that a terminal acts on when a command is pasted, and those that change how it looks. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Quotes a word for a shell, where it needs it. Whoever names an object must not have a say in what its reader pastes: a terminal takes
+ * a pasted Ctrl+C for one, wherever it stands. So what cannot be seen is escaped: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02_04
+ */
 function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  if (!unprintable.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const escaped = Array.from(word, (char) =>
+    unprintable.test(char) ? octal(char) : char === "'" || char === '\\' ? `\\${char}` : char,
+  );
+  return `$'${escaped.join('')}'`;
 }
+
+/** `\342\200\256`: the bytes of a character in UTF-8. */
+const octal = (char: string): string =>
+  Array.from(new TextEncoder().encode(char), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 
 /** A command of the AWS CLI: `aws --endpoint-url … s3 cp …`. */
 export function awsCommand({ endpoint }: Target, ...words: readonly string[]): string {

@@ -12,6 +12,11 @@ import { Conflicts, type Ask } from './conflicts.ts';
 import type { Job } from './job.ts';
 import { start } from './queue.ts';
 
+/*
+ * Pause and stop end listings, and copies between their parts. A request that changes something is waited for: without its answer nobody
+ * knows what it did, so that a repeated rename would find no object, a copy its own, and a deletion could not be undone.
+ */
+
 /** Something to move, and where it shall be. */
 interface Move {
   readonly from: string;
@@ -78,10 +83,10 @@ export function startMove(
     amount: () => 1,
     work: (item, { signal }) =>
       conflicts.write(item.to, async (key, ifAbsent) => {
-        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent, signal });
+        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent });
         const source = { bucket: from.bucket, key: item.from };
         await copyObject(client, source, { bucket: to.bucket, key }, { size: item.size, ifAbsent, signal });
-        if (kind !== 'copy') await deleteOne(client, from.bucket, { key: item.from }, signal);
+        if (kind !== 'copy') await deleteOne(client, from.bucket, { key: item.from });
       }),
   });
 }
@@ -93,8 +98,8 @@ async function* snapshot<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<
   yield all.flat();
 }
 
-async function deleteOne(client: S3Client, bucket: string, doomed: Doomed, signal: AbortSignal): Promise<void> {
-  const { undeleted } = await deleteObjects(client, bucket, [doomed], signal);
+async function deleteOne(client: S3Client, bucket: string, doomed: Doomed): Promise<void> {
+  const { undeleted } = await deleteObjects(client, bucket, [doomed]);
   if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
 }
 
@@ -123,8 +128,8 @@ export function startDelete(
     },
     name: ({ doomed }) => doomed[0]?.key ?? '',
     amount: ({ doomed }) => doomed.length,
-    work: async ({ doomed }, { signal }) => {
-      const { undeleted, markers: made } = await deleteObjects(client, bucket, doomed, signal);
+    work: async ({ doomed }) => {
+      const { undeleted, markers: made } = await deleteObjects(client, bucket, doomed);
       markers.push(...made);
       if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
@@ -174,8 +179,8 @@ export function startVersionDelete(
     },
     name: ({ doomed }) => doomed[0]?.key ?? '',
     amount: ({ doomed }) => doomed.length,
-    work: async ({ doomed }, { signal }) => {
-      const { undeleted } = await deleteObjects(client, bucket, doomed, signal);
+    work: async ({ doomed }) => {
+      const { undeleted } = await deleteObjects(client, bucket, doomed);
       if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
     ...(options.ended && { ended: options.ended }),

@@ -83,6 +83,31 @@ describe('versions', () => {
   });
 });
 
+describe('encryption and storage class', () => {
+  it('stay when metadata is replaced, and when a version is restored', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const client = under.sdk();
+    await setVersioning(client, bucket, 'Enabled');
+    const stored = { ServerSideEncryption: 'AES256', StorageClass: 'STANDARD_IA' } as const;
+    await put(client, bucket, 'a.txt', 'first', stored);
+    await put(client, bucket, 'a.txt', 'second');
+    const head = () => client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'a.txt' }));
+    const page = await details(test, bucket, 'a.txt', 'Versions');
+    await page.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByText('Restored').waitFor();
+    expect(await head()).toMatchObject({ ContentLength: 5, ...stored });
+
+    await page.getByRole('tab', { name: 'Properties' }).click();
+    await page.getByRole('button', { name: 'Edit: Metadata' }).click();
+    await page.getByLabel('Name 1').fill('colour');
+    await page.getByLabel('Value 1').fill('green');
+    await page.getByText('--server-side-encryption AES256 --storage-class STANDARD_IA').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('colour', { exact: true }).waitFor();
+    expect(await head()).toMatchObject({ Metadata: { colour: 'green' }, ...stored });
+  });
+});
+
 describe('previews', () => {
   it('show what bytes are, in a frame without rights, and never by name or type', async (test) => {
     const png = Buffer.from(
