@@ -48,6 +48,9 @@ const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b
 /** The most bytes that are read to be hashed; larger bodies are sent unsigned, under the signature of their headers. */
 const maxHashed = 64 * 1024 * 1024;
 
+/** The longest that a response may have been on its way, in milliseconds, before the clock of this machine counts as wrong. */
+const maxDelay = 30_000;
+
 /** The attempts at a request if the service is busy, or if a request that changes nothing gets no response. */
 const maxAttempts = 4;
 
@@ -87,6 +90,7 @@ export class S3Client {
       const started = performance.now();
       try {
         const response = await this.fetch(request, signed);
+        this.learnDate(response.headers);
         if (response.ok) {
           this.note(request, started, response.status, response.headers.get('x-amz-request-id') ?? '');
           return response;
@@ -181,7 +185,16 @@ export class S3Client {
     return true;
   }
 
-  /** Takes over the service's clock where this machine's is wrong. */
+  /**
+   * Takes over the service's clock where this machine's is wrong by more than a response takes, long before requests are refused: a URL
+   * signed for some minutes would have ended when it is made.
+   */
+  private learnDate(headers: Headers): void {
+    const ahead = Date.parse(headers.get('date') ?? '') - this.now().getTime();
+    if (Math.abs(ahead) > maxDelay) this.skew += ahead;
+  }
+
+  /** Takes over the service's clock, by which a request was refused. */
   private learnClock(failure: S3Failure): boolean {
     const time = failure.code === 'RequestTimeTooSkewed' ? Date.parse(failure.serverTime) : NaN;
     if (Number.isNaN(time)) return false;

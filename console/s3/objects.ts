@@ -129,11 +129,7 @@ export interface Deletion {
 }
 
 /** Deletes up to 1,000 objects or versions. */
-export async function deleteObjects(
-  client: S3Client,
-  bucket: string,
-  doomed: readonly Doomed[],
-): Promise<Deletion> {
+export async function deleteObjects(client: S3Client, bucket: string, doomed: readonly Doomed[]): Promise<Deletion> {
   const objects = doomed.map(({ key, versionId }): Tree => [
     'Object',
     [['Key', key], versionId === undefined ? undefined : ['VersionId', versionId]],

@@ -21,6 +21,7 @@ export const objects: Dictionary['objects'] = {
   noHit: 'Kein Name in diesem Bucket enthält das.',
   emptyFolder: 'Legen Sie Dateien und Ordner hier ab',
   emptyMeaning: 'oder fügen Sie sie ein, oder drücken Sie „Hochladen“. Mit der AWS CLI:',
+  unreadable: (names) => `Der Browser konnte ${names} nicht lesen. Alles andere wird gesendet.`,
   dropHere: (place) => `Loslassen lädt nach ${place} hoch`,
   counted: (items, more) => (more ? `bisher ${items}` : items),
   selected: (items, size) => `${items} ausgewählt${size === '' ? '' : `, ${size}`}`,

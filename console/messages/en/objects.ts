@@ -19,6 +19,7 @@ export const objects = {
   noHit: 'No name in this bucket contains that.',
   emptyFolder: 'Drop files and folders here',
   emptyMeaning: 'or paste them, or press “Upload”. With the AWS CLI:',
+  unreadable: (names: string) => `The browser could not read ${names}. Everything else is sent.`,
   dropHere: (place: string) => `Drop to upload to ${place}`,
   counted: (items: string, more: boolean) => (more ? `${items} so far` : items),
   selected: (items: string, size: string) => `${items} selected${size === '' ? '' : `, ${size}`}`,

@@ -1,6 +1,5 @@
-import { moveInto, uploadItems } from './object-actions.tsx';
+import { moveInto, uploadDropped } from './object-actions.tsx';
 import type { Entry } from '../../s3/listing.ts';
-import { droppedFiles } from '../../transfers/files.ts';
 
 const type = 'application/x-stillage-objects';
 
@@ -21,7 +20,7 @@ export const hasFiles = (data: DataTransfer | null): boolean => data?.types.incl
 export async function droppedOn(event: DragEvent, bucket: string, prefix: string): Promise<void> {
   event.stopPropagation();
   if (event.dataTransfer !== null && hasFiles(event.dataTransfer)) {
-    return uploadItems(bucket, await droppedFiles(event.dataTransfer, prefix));
+    return uploadDropped(bucket, prefix, event.dataTransfer);
   }
   const from = carried;
   carried = undefined;

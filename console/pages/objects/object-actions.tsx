@@ -17,6 +17,7 @@ import { createFolder } from '../../s3/objects.ts';
 import { go } from '../../session/router.ts';
 import { session } from '../../session/session.ts';
 import { startDelete, startMove, startPublicAccess } from '../../transfers/actions.ts';
+import { droppedFiles } from '../../transfers/files.ts';
 import { downloadObject, startArchive } from '../../transfers/download.ts';
 import type { Job } from '../../transfers/job.ts';
 import { noteChange } from '../../transfers/queue.ts';
@@ -38,6 +39,17 @@ export function uploadItems(bucket: string, items: readonly UploadItem[]): void 
   const title =
     items.length === 1 ? visibleName(items[0]!.key) : t.value.common.items(items.length, number(items.length));
   startUpload(client(), bucket, items, { title, ask: askConflict });
+}
+
+/** Uploads what was dropped or pasted into a folder, and says what could not be read. */
+export async function uploadDropped(bucket: string, prefix: string, data: DataTransfer): Promise<void> {
+  const { items, unreadable } = await droppedFiles(data, prefix);
+  uploadItems(bucket, items);
+  const [first] = unreadable;
+  if (first === undefined) return;
+  const more = unreadable.length - 1;
+  const names = more === 0 ? visibleName(first) : `${visibleName(first)} ${t.value.common.andMore(number(more))}`;
+  notify('', { error: new Error(t.value.objects.unreadable(names)) });
 }
 
 /** Downloads an object as it is, and anything else as an archive. */

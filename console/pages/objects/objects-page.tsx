@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { onFolderKey, objectMenu, uploadItems } from './object-actions.tsx';
+import { onFolderKey, objectMenu, uploadDropped } from './object-actions.tsx';
 import { useChanges } from './changes.ts';
 import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
@@ -16,7 +16,6 @@ import { isFailure } from '../../s3/failure.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
-import { droppedFiles } from '../../transfers/files.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { Empty, ErrorBox } from '../../ui/notices.tsx';
 
@@ -77,7 +76,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
       if (event.target instanceof Element && event.target.closest('input, textarea')) return;
       if (event.clipboardData === null || event.clipboardData.files.length === 0) return;
       event.preventDefault();
-      void droppedFiles(event.clipboardData, latest.current.prefix).then((items) => uploadItems(bucket, items));
+      void uploadDropped(bucket, latest.current.prefix, event.clipboardData);
     };
     addEventListener('paste', paste);
     return () => removeEventListener('paste', paste);
@@ -103,7 +102,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
           setIsOver(false);
           if (!hasFiles(event.dataTransfer) || event.defaultPrevented) return;
           event.preventDefault();
-          void droppedFiles(event.dataTransfer!, prefix).then((items) => uploadItems(bucket, items));
+          void uploadDropped(bucket, prefix, event.dataTransfer!);
         }}
       >
         <PathBar

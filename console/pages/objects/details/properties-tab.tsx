@@ -6,7 +6,14 @@ import { PairsEditor, type Pair } from '../../../panels/pairs-editor.tsx';
 import { SectionHead } from '../../../panels/section-head.tsx';
 import { TagsPanel } from '../../../panels/tags-panel.tsx';
 import { encodePath } from '../../../s3/address.ts';
-import { headObject, replaceHeaders, standardHeaders, type ObjectHead, type Place, type Stored } from '../../../s3/objects.ts';
+import {
+  headObject,
+  replaceHeaders,
+  standardHeaders,
+  type ObjectHead,
+  type Place,
+  type Stored,
+} from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { noteChange } from '../../../transfers/queue.ts';
 import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
