@@ -182,7 +182,7 @@ describe('previews of large objects', () => {
     const frame = page.frameLocator('.preview-frame');
     await row(page, 'long').click();
     await frame.getByText('Only the first 1 MB are shown').waitFor();
-    expect(await frame.locator('pre').evaluate((it) => it.textContent!.length)).toBe(1024 ** 2);
+    expect(await frame.locator('pre').evaluate((it) => it.textContent.length)).toBe(1024 ** 2);
     await row(page, 'wide').click();
     await frame.locator('table').waitFor();
     expect(await frame.locator('th').count()).toBeLessThanOrEqual(100);

@@ -437,7 +437,7 @@ describe('uploading', () => {
     await mkdir(join(folder, 'tree'));
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await writeFile(join(folder, 'tree', name), name);
     await page.evaluate(() => {
-      const entryOf = DataTransferItem.prototype.webkitGetAsEntry;
+      const entryOf = Reflect.get(DataTransferItem.prototype, 'webkitGetAsEntry') as () => FileSystemEntry;
       const unreadable = (name: string) => ({
         ...{ isFile: true, name },
         file: (_: unknown, failed: (error: unknown) => void) =>
