@@ -6,10 +6,10 @@ import {
 } from '../format/object-commands.ts';
 import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
 import type { S3Client } from '../s3/client.ts';
-import { everyObject, listVersions, type Entry, type ObjectEntry } from '../s3/listing.ts';
+import { everyObject, everyVersion, type Entry, type ObjectEntry } from '../s3/listing.ts';
 import { copyObject, deleteObjects, DeletionFailed, renameObject, type Doomed } from '../s3/objects.ts';
 import { Conflicts, type Ask } from './conflicts.ts';
-import type { Job } from './job.ts';
+import { once, type Job } from './job.ts';
 import { start } from './queue.ts';
 
 /*
@@ -115,7 +115,7 @@ export function startDelete(
   entries: readonly Entry[],
   options: { readonly title: string; readonly undone?: () => void },
 ): Job<Batch> {
-  const markers: Doomed[] = [];
+  const markers: Required<Doomed>[] = [];
   const job: Job<Batch> = start<Batch>({
     kind: 'delete',
     title: options.title,
@@ -134,25 +134,14 @@ export function startDelete(
       if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
     ended: () => {
-      if (markers.length > 0) job.undo.value = () => startUndelete(client, job, markers.splice(0), options.title);
+      if (markers.length === 0) return;
+      job.undo.value = () => {
+        job.undo.value = undefined;
+        startUndelete(client, bucket, markers.splice(0), options.title);
+      };
     },
   });
   return job;
-}
-
-function startUndelete(client: S3Client, deletion: Job<Batch>, markers: readonly Doomed[], title: string): void {
-  deletion.undo.value = undefined;
-  const { bucket } = deletion.spec;
-  const commands = (): readonly string[] =>
-    markers.map(({ key, versionId = 'null' }) => deleteVersionCommand(client.signer, bucket, key, versionId));
-  startVersionDelete(
-    client,
-    bucket,
-    async function* () {
-      yield markers;
-    },
-    { kind: 'undelete', title, commands },
-  );
 }
 
 /** Deletes versions for good; of delete markers, what they hid comes back. */
@@ -188,13 +177,28 @@ export function startVersionDelete(
 }
 
 /** All that a bucket holds, versions and delete markers, page by page. */
-export async function* everyVersion(client: S3Client, bucket: string, signal?: AbortSignal): AsyncGenerator<Doomed[]> {
-  let after: Awaited<ReturnType<typeof listVersions>>['next'];
-  do {
-    const page = await listVersions(client, bucket, '', after, signal);
-    yield page.versions.map(({ key, versionId }) => ({ key, versionId }));
-    after = page.next;
-  } while (after !== undefined);
+export async function* contentOf(
+  client: S3Client,
+  bucket: string,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly Doomed[]> {
+  for await (const page of everyVersion(client, bucket, '', signal)) {
+    yield page.map(({ key, versionId }) => ({ key, versionId }));
+  }
+}
+
+/** Brings back objects that were deleted, by removing the delete markers that hide them. */
+export function startUndelete(
+  client: S3Client,
+  bucket: string,
+  markers: readonly Required<Doomed>[],
+  title: string,
+): Job<Batch> {
+  return startVersionDelete(client, bucket, () => once(markers), {
+    kind: 'undelete',
+    title,
+    commands: () => markers.map(({ key, versionId }) => deleteVersionCommand(client.signer, bucket, key, versionId)),
+  });
 }
 
 /** Cuts into requests, of up to 1,000 keys each. */

@@ -2,7 +2,7 @@ import { GetBucketPolicyCommand, GetObjectTaggingCommand, HeadObjectCommand } fr
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { put, read, setVersioning } from '../support/objects.ts';
+import { put, read } from '../support/objects.ts';
 import { makeBucket, row } from './support/buckets.ts';
 import { pdfOf } from './support/pdf.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
@@ -49,62 +49,6 @@ describe('the properties of an object', () => {
     const tags = await under.sdk().send(new GetObjectTaggingCommand({ Bucket: bucket, Key: 'a.txt' }));
     expect(tags.TagSet).toEqual([{ Key: 'team', Value: 'blue' }]);
     expect(under.faultsOf(page)).toEqual([]);
-  });
-});
-
-describe('versions', () => {
-  it('are listed, shown, restored, deleted and undeleted', async (test) => {
-    const bucket = await makeBucket(under, []);
-    await setVersioning(under.sdk(), bucket, 'Enabled');
-    for (const content of ['first', 'second', 'third']) await put(under.sdk(), bucket, 'a.txt', content);
-    const page = await details(test, bucket, 'a.txt', 'Versions');
-    const versions = page.locator('.version');
-    await eventually(() => versions.count()).toBe(3);
-    await expectAccessible(page);
-    await versions.nth(2).getByRole('button', { name: 'Preview' }).click();
-    await page.frameLocator('.preview-frame').getByText('first').waitFor();
-    await page.getByRole('tab', { name: 'Versions' }).click();
-    await page.getByText(/copy-object .* --copy-source \S+\?versionId=/).waitFor();
-    await versions.nth(2).getByRole('button', { name: 'Restore', exact: true }).click();
-    await eventually(() => versions.count()).toBe(4);
-    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
-    await versions.nth(2).getByRole('button', { name: 'Delete version' }).click();
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => versions.count()).toBe(3);
-
-    await row(page, 'a.txt').click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await page.getByText('a.txt deleted.').waitFor();
-    await page.getByText('Deleted here').waitFor();
-    await page.getByText(/delete-object .* --version-id/).waitFor();
-    await page.getByRole('button', { name: 'Undelete', exact: true }).click();
-    await row(page, 'a.txt').waitFor();
-    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
-  });
-});
-
-describe('encryption and storage class', () => {
-  it('stay when metadata is replaced, and when a version is restored', async (test) => {
-    const bucket = await makeBucket(under, []);
-    const client = under.sdk();
-    await setVersioning(client, bucket, 'Enabled');
-    const stored = { ServerSideEncryption: 'AES256', StorageClass: 'STANDARD_IA' } as const;
-    await put(client, bucket, 'a.txt', 'first', stored);
-    await put(client, bucket, 'a.txt', 'second');
-    const head = () => client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'a.txt' }));
-    const page = await details(test, bucket, 'a.txt', 'Versions');
-    await page.getByRole('button', { name: 'Restore', exact: true }).click();
-    await page.getByText('Restored').waitFor();
-    expect(await head()).toMatchObject({ ContentLength: 5, ...stored });
-
-    await page.getByRole('tab', { name: 'Properties' }).click();
-    await page.getByRole('button', { name: 'Edit: Metadata' }).click();
-    await page.getByLabel('Name 1').fill('colour');
-    await page.getByLabel('Value 1').fill('green');
-    await page.getByText('--server-side-encryption AES256 --storage-class STANDARD_IA').waitFor();
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('colour', { exact: true }).waitFor();
-    expect(await head()).toMatchObject({ Metadata: { colour: 'green' }, ...stored });
   });
 });
 

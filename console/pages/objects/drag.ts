@@ -1,3 +1,4 @@
+import { isDeleted } from './deleted-model.ts';
 import { moveInto, uploadDropped } from './object-actions.tsx';
 import type { Entry } from '../../s3/listing.ts';
 
@@ -8,6 +9,7 @@ let carried: { readonly bucket: string; readonly entries: readonly Entry[] } | u
 
 /** Begins to drag objects. */
 export function dragged(event: DragEvent, bucket: string, entries: readonly Entry[]): void {
+  if (entries.some(isDeleted)) return event.preventDefault();
   carried = { bucket, entries };
   event.dataTransfer?.setData(type, '');
   if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { S3Client } from '../../s3/client.ts';
 import { everyObject, listObjects, type Entry } from '../../s3/listing.ts';
 import { isFailure } from '../../s3/failure.ts';
@@ -214,9 +214,21 @@ function arrange(entries: readonly Entry[], { by, down }: Sort): readonly Entry[
   return [...folders, ...objects];
 }
 
+/** What is found by reading on, and shown as it is found. */
+export interface FoundModel extends ShownRows {
+  readonly kind: 'search' | 'deleted';
+  readonly hits: ReadonlySignal<readonly Entry[]>;
+  /** How many were looked at. */
+  readonly looked: ReadonlySignal<number>;
+  readonly isComplete: ReadonlySignal<boolean>;
+  readonly error: ReadonlySignal<unknown>;
+  stop(): void;
+}
+
 /** Looks through all names of a bucket for a text, showing what it finds as it goes. */
-export class SearchModel implements ShownRows {
+export class SearchModel implements FoundModel {
   readonly order = this;
+  readonly kind = 'search';
   readonly hits = signal<readonly Entry[]>([]);
   readonly looked = signal(0);
   readonly isComplete = signal(false);
