@@ -7,18 +7,18 @@ export interface Target {
   readonly region: string;
 }
 
-/** A command, and the program it is for, where that is not the AWS CLI. */
+/** A command, and its program if that is not the AWS CLI. */
 export interface LabelledCommand {
   readonly command: string;
   readonly label?: string;
 }
 
-/** Characters that a terminal acts on when a command is pasted, and those that change how it looks. */
+/** Control characters, on which a terminal acts when a command is pasted, and characters that change how text looks. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
- * Quotes a word for a shell, where it needs it. Whoever names an object must not have a say in what its reader pastes: a terminal takes
- * a pasted Ctrl+C for one, wherever it stands. So what cannot be seen is escaped: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02_04
+ * Quotes a word for a shell if necessary. Unprintable characters are escaped: a terminal acts on a pasted Ctrl+C even within quotes, so
+ * that the name of an object could make it run another command. https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02_04
  */
 function quote(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
@@ -29,7 +29,7 @@ function quote(word: string): string {
   return `$'${escaped.join('')}'`;
 }
 
-/** `\342\200\256`: the bytes of a character in UTF-8. */
+/** Returns the UTF-8 bytes of a character in octal: `\342\200\256`. */
 const octal = (char: string): string =>
   Array.from(new TextEncoder().encode(char), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 
@@ -131,8 +131,8 @@ const options: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the AWS CLI's equivalent of a request; where it has none, which is so for Stillage's own sub-resources, and for documents,
- * whose options are JSON there, curl's.
+ * Returns the AWS CLI's equivalent of a request. For requests without one (Stillage's sub-resources, and documents, whose options are JSON
+ * there) returns curl's.
  */
 export function commandOf(target: Target, request: S3Request): string {
   const level = request.bucket === undefined ? 'service' : request.key === undefined ? 'bucket' : 'object';

@@ -1,4 +1,4 @@
-// Runs in a frame without an origin, without network and without a key. What it draws is text or an image, never markup.
+// Runs in a frame without an origin, network access or a key. It draws text or images, never markup.
 import './preview.css';
 import type {} from './pdf.ts';
 import { parseCsv, separatorOf, sniff, type Sniffed } from './sniff.ts';
@@ -9,14 +9,14 @@ interface Order {
   readonly isDark: boolean;
   /** The text for content that cannot be shown. */
   readonly none: string;
-  /** The text for content of which the beginning is shown. */
+  /** The text for content of which only the beginning is shown. */
   readonly cut: string;
   /** The most bytes of text that are shown. */
   readonly maxText: number;
 }
 
 const maxRows = 1_000;
-/** Of a row. More would take as long to draw as many rows. */
+/** The most fields of a row. A hostile file may have a million in one. */
 const maxFields = 100;
 
 addEventListener('message', (event: MessageEvent<Order>) => {
@@ -28,7 +28,7 @@ parent.postMessage('ready', '*');
 
 function draw({ bytes, isCut, none, cut, maxText }: Order): void {
   const found = sniff(new Uint8Array(bytes));
-  // Its type may have said that it is something else, so that all of it was read.
+  // The Content-Type may have been that of something else, so that all of it was read.
   const isLong = bytes.byteLength > maxText;
   const text = (): string => new TextDecoder().decode(isLong ? bytes.slice(0, maxText) : bytes);
   drawContent(found, { bytes, isCut, none, text });
@@ -57,7 +57,7 @@ function drawContent(
   }
 }
 
-/** Loads PDF.js, which is larger than all the rest of the console, and shows a document. */
+/** Loads PDF.js, which is larger than the rest of the console, and shows a document. */
 async function showPdf(bytes: ArrayBuffer, none: string): Promise<void> {
   try {
     await new Promise((resolve, reject) => {

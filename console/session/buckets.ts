@@ -17,9 +17,9 @@ export const buckets = signal<readonly Bucket[] | undefined>(undefined);
 export const bucketsError = signal<unknown>(undefined);
 export const facts = signal<ReadonlyMap<string, BucketFacts>>(new Map());
 
-/** Where the favourites of an access key are: the next user of this browser does not see those of the one before. */
+/** Returns the name of the favourites in localStorage: one for each access key, as other users of this browser must not see them. */
 const favouritesKey = (): string => `favourites/${session.peek()?.accessKeyId ?? ''}`;
-/** Buckets that stand first: names only, and so in localStorage. */
+/** The names of the user's favourites, kept in localStorage. */
 export const favourites = signal<ReadonlySet<string>>(new Set());
 addEventListener('storage', ({ key }) => {
   if (key === favouritesKey()) readFavourites();
@@ -33,7 +33,7 @@ export const sortedBuckets = computed(() =>
   }),
 );
 
-/** Favourites of buckets that are not one's own: reached by name. */
+/** Favourites that belong to other projects, reached by name. */
 export const grantedFavourites = computed(() => {
   const own = new Set((buckets.value ?? []).map(({ name }) => name));
   return [...favourites.value].filter((name) => !own.has(name)).sort();
@@ -55,7 +55,7 @@ export async function loadBuckets(): Promise<void> {
 
 const asked = new Map<string, Promise<void>>();
 
-/** Learns size, count, versioning and access of a bucket, a few at a time. */
+/** Loads size, count, versioning and access of buckets, a few at a time. */
 export function loadFacts(client: S3Client, bucket: string, again = false): Promise<void> {
   const known = asked.get(bucket);
   if (known !== undefined && !again) return known;
@@ -102,7 +102,7 @@ export function readFavourites(): void {
   favourites.value = new Set(Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : []);
 }
 
-/** Forgets what one saw: another may sign in. */
+/** Clears the data of a session before another user signs in. */
 export function forgetBuckets(): void {
   favourites.value = new Set();
   buckets.value = undefined;

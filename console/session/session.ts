@@ -14,14 +14,14 @@ export interface Session {
   readonly kept: boolean;
 }
 
-/** Why nobody is signed in any more. */
+/** The reason why the session ended. */
 export type SignedOut = 'idle' | 'elsewhere' | 'rejected' | 'asked';
 
 interface Kept {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly key: CryptoKey;
-  /** When the user of the key was last at a page, in any tab. */
+  /** The time of the last use, in any tab. */
   readonly used: number;
 }
 
@@ -38,7 +38,7 @@ export const signedOut = signal<SignedOut | undefined>(undefined);
 export const activity = signal<readonly RequestRecord[]>([]);
 
 let used = Date.now();
-/** Whatever is under way: while a transfer runs, nobody is idle. */
+/** Returns true while a transfer runs, during which the session does not become idle. */
 let isBusy = (): boolean => false;
 
 /** Signs in with an access key. The secret's text is not kept. @throws S3Failure if the service refuses the key. */
@@ -93,7 +93,7 @@ function start(begun: Session): void {
   session.value = begun;
 }
 
-/** Clients of who signed out: what is still answered to them is nobody's. */
+/** Clients of ended sessions, whose late responses are ignored. */
 const retired = new WeakSet<S3Client>();
 
 function clientOf(accessKeyId: string, secret: SecretKey): S3Client {
@@ -116,8 +116,8 @@ async function keepKey(accessKeyId: string, key: CryptoKey): Promise<void> {
 }
 
 /**
- * Tells the other tabs of a kept session when this one was used, and learns it of them: who works in one must not be signed out by another.
- * What is kept of another key, or no longer, stays as it is.
+ * Shares with other tabs when a kept session was last used: an idle tab must not sign out the user of another one. Does nothing if the
+ * session was cleared, or belongs to another key.
  */
 async function shareUse(accessKeyId: string): Promise<void> {
   await update('session', 'kept', (value) => {

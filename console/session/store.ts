@@ -50,7 +50,7 @@ export const readAll = (store: StoreName, prefix = ''): Promise<unknown> =>
   run(store, 'readonly', (it) => it.getAll(within(prefix)));
 export const write = (store: StoreName, key: string, value: unknown): Promise<unknown> =>
   run(store, 'readwrite', (it) => it.put(value, key));
-/** Replaces a value by what is made of it, in one transaction; by nothing: it stays. */
+/** Reads a value and replaces it in one transaction. @param change returns the new value; undefined: no change */
 export const update = (store: StoreName, key: string, change: (value: unknown) => unknown): Promise<unknown> =>
   run(store, 'readwrite', (it) => {
     const asked = it.get(key);

@@ -13,8 +13,8 @@ import { once, type Job } from './job.ts';
 import { start } from './queue.ts';
 
 /*
- * Pause and stop end listings, and copies between their parts. A request that changes something is waited for: without its answer nobody
- * knows what it did, so that a repeated rename would find no object, a copy its own, and a deletion could not be undone.
+ * Pausing or stopping cancels listings, and copies by parts. Other requests that change something are completed: without the response it
+ * would be unknown what they did. A repeated rename would find no object, a repeated copy its own result, and a deletion could not be undone.
  */
 
 /** Something to move, and where it shall be. */
@@ -24,7 +24,7 @@ interface Move {
   readonly size: number;
 }
 
-/** The objects that were chosen: themselves, and for a folder all that is in it, as its listing goes on. */
+/** The chosen objects, and for a folder all objects in it, as it is listed. */
 export async function* objectsOf(
   client: S3Client,
   bucket: string,
@@ -176,7 +176,7 @@ export function startVersionDelete(
   });
 }
 
-/** All that a bucket holds, versions and delete markers, page by page. */
+/** Lists everything in a bucket, versions and delete markers, page by page. */
 export async function* contentOf(
   client: S3Client,
   bucket: string,
@@ -187,7 +187,7 @@ export async function* contentOf(
   }
 }
 
-/** Brings back objects that were deleted, by removing the delete markers that hide them. */
+/** Restores deleted objects by removing their delete markers. */
 export function startUndelete(
   client: S3Client,
   bucket: string,
@@ -213,7 +213,7 @@ function batches(all: readonly Doomed[]): readonly Batch[] {
   return requests;
 }
 
-/** Lets everybody read objects, and all that is in folders, or nobody but those who had rights by name. */
+/** Makes objects, and all objects in folders, public, or private except for grants by name. */
 export function startPublicAccess(
   client: S3Client,
   bucket: string,

@@ -8,10 +8,10 @@ export function chosenFiles(files: Iterable<File>, prefix: string): UploadItem[]
   });
 }
 
-/** What was dropped or pasted. */
+/** Files that were dropped or pasted. */
 export interface Dropped {
   readonly items: readonly UploadItem[];
-  /** The paths of files and folders that the browser may not read. */
+  /** The paths of files and folders that the browser cannot read. */
   readonly unreadable: readonly string[];
 }
 
@@ -47,7 +47,7 @@ async function collect(
       for (const each of batch) await collect(each, { prefix, path: `${path}/${each.name}` }, found);
     }
   } catch {
-    // The others are sent all the same.
+    // The others are uploaded nevertheless.
     found.unreadable.push(path);
   }
 }

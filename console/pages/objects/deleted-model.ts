@@ -4,10 +4,10 @@ import type { S3Client } from '../../s3/client.ts';
 import { isFailure } from '../../s3/failure.ts';
 import { everyVersion, type Entry, type Version } from '../../s3/listing.ts';
 
-/** Returns whether an entry was deleted, and can be brought back. */
+/** Returns whether an entry is a deleted object, which can be restored. */
 export const isDeleted = (entry: Entry): boolean => entry.kind === 'object' && entry.markers !== undefined;
 
-/** Looks through the versions of a folder, and of those in it, for objects that delete markers hide. */
+/** Lists the deleted objects of a folder and its subfolders: those whose latest version is a delete marker. */
 export class DeletedModel implements FoundModel {
   readonly order = this;
   readonly kind = 'deleted';
@@ -53,13 +53,13 @@ export class DeletedModel implements FoundModel {
   }
 }
 
-/** Finds the versions that markers hide, among the versions of keys, the newest of a key first. */
+/** Finds deleted objects in a listing of versions, in which the newest version of a key comes first. */
 class Hidden {
   private key = '';
   private deleted = 0;
   private markers: string[] = [];
 
-  /** Returns the object that this version would be without the markers above it. */
+  /** Returns the object that removing the delete markers would restore, if this is its version. */
   next({ key, versionId, isLatest, isMarker, modified, size, etag }: Version): readonly Entry[] {
     if (isLatest) {
       this.key = isMarker ? key : '';
