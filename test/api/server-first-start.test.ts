@@ -65,6 +65,8 @@ describe('the first start without declared accounts', () => {
     await client.send(new PutObjectCommand({ Bucket: 'first', Key: 'key', Body: 'content' }));
     client.destroy();
     const secret = settings['AWS_SECRET_ACCESS_KEY']!;
+    const [, again] = /To see them again: npx stillage (.*)\n/.exec(service.output.stderr)!;
+    expect((await runProgram(again!.split(' '))).stdout).toContain(secret);
     expect(service.output.stdout).not.toContain(secret);
     await expectNowhere(secret);
     expect(await service.stop()).toBe(0);
@@ -75,10 +77,10 @@ describe('the first start without declared accounts', () => {
     expect(service.output.stderr).not.toContain(secret);
     const shown = 'To see its keys: npx stillage key list main@local --data ';
     await expect.poll(() => service.output.stderr).toContain(shown);
-    const again = clientOf({ ...settings, AWS_ENDPOINT_URL: service.url });
-    const { Body } = await again.send(new GetObjectCommand({ Bucket: 'first', Key: 'key' }));
+    const later = clientOf({ ...settings, AWS_ENDPOINT_URL: service.url });
+    const { Body } = await later.send(new GetObjectCommand({ Bucket: 'first', Key: 'key' }));
     expect(await Body!.transformToString()).toBe('content');
-    again.destroy();
+    later.destroy();
     expect(await service.stop()).toBe(0);
   });
 

@@ -99,6 +99,13 @@ describe('--ephemeral', () => {
     expect(service.output.stdout).toContain('EPHEMERAL: all data is in memory');
   });
 
+  it('shows a new key, and no command for later, when it is gone', async () => {
+    const service = await start({ args: ['--ephemeral'] });
+    await service.stop();
+    expect(service.output.stderr).toContain('Created a project, a user and an access key.\n');
+    expect(service.output.stderr).toContain('export AWS_SECRET_ACCESS_KEY=');
+  });
+
   it('is refused in a line together with workers', async () => {
     const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral', '--workers', '2']);
     expect(stderr).toMatch(/^stillage: --ephemeral cannot be used with --workers: .*\n$/);

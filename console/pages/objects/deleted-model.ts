@@ -7,6 +7,9 @@ import { everyVersion, type Entry, type Version } from '../../s3/listing.ts';
 /** Returns whether an entry is a deleted object, which can be restored. */
 export const isDeleted = (entry: Entry): boolean => entry.kind === 'object' && entry.markers !== undefined;
 
+/** Returns whether entries of one list are deleted objects, by the first: a list has either these or others, and may be very long. */
+export const areDeleted = ([first]: readonly Entry[]): boolean => first !== undefined && isDeleted(first);
+
 /** Lists the deleted objects of a folder and its subfolders: those whose latest version is a delete marker. */
 export class DeletedModel implements FoundModel {
   readonly order = this;

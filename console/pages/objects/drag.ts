@@ -1,4 +1,4 @@
-import { isDeleted } from './deleted-model.ts';
+import { areDeleted } from './deleted-model.ts';
 import { moveInto, uploadDropped } from './object-actions.tsx';
 import type { Entry } from '../../s3/listing.ts';
 
@@ -9,7 +9,7 @@ let carried: { readonly bucket: string; readonly entries: readonly Entry[] } | u
 
 /** Starts dragging objects. */
 export function dragged(event: DragEvent, bucket: string, entries: readonly Entry[]): void {
-  if (entries.some(isDeleted)) return event.preventDefault();
+  if (areDeleted(entries)) return event.preventDefault();
   carried = { bucket, entries };
   event.dataTransfer?.setData(type, '');
   if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';

@@ -1,4 +1,4 @@
-import { isDeleted } from './deleted-model.ts';
+import { areDeleted, isDeleted } from './deleted-model.ts';
 import { askFolderLinks } from './folder-links.tsx';
 import { namesOf } from './names.ts';
 import {
@@ -261,7 +261,7 @@ export function onFolderKey(
   { bucket, prefix, chosen }: { readonly bucket: string; readonly prefix: string; readonly chosen: readonly Entry[] },
 ): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const isThere = !chosen.some(isDeleted);
+  const isThere = !areDeleted(chosen);
   const acts: Readonly<Record<string, () => void>> = {
     u: () => chooseUpload('files'),
     n: () => void askFolder(bucket, prefix),

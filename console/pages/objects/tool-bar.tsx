@@ -1,4 +1,4 @@
-import { isDeleted } from './deleted-model.ts';
+import { areDeleted } from './deleted-model.ts';
 import { askFolderLinks } from './folder-links.tsx';
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -137,7 +137,7 @@ function ForSelected(props: Props) {
       <strong class="ellipsis" role="status">
         {texts.selected(items, bytes === 0 ? '' : size(bytes))}
       </strong>
-      {chosen.some(isDeleted) ? (
+      {areDeleted(chosen) ? (
         <button type="button" onClick={() => undelete(props.bucket, chosen)}>
           <Icon name="history" />
           <span>{t.value.details.undelete}</span>

@@ -5,6 +5,7 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/metadata/table/keys.ts';
 import { settled } from '../../../shared/metadata/table/settled.ts';
 import { firstProject, firstProjectOf } from './initial-key.ts';
+import { defaultOptions, type StartOptions } from './settings.ts';
 
 /** The access key that the first start creates. */
 export interface FirstKey {
@@ -40,9 +41,15 @@ export function whereKeysAre(data: string): string {
 }
 
 /** Returns the client settings for a new key, to paste into a shell. */
-export function clientSettings(key: FirstKey, url: string, region: string): string {
+export function clientSettings(
+  key: FirstKey,
+  url: string,
+  { region, data, ephemeral }: Pick<StartOptions, 'region' | 'data' | 'ephemeral'>,
+): string {
+  const where = data === defaultOptions.data ? '' : ` --data ${data}`;
+  const again = ephemeral ? '' : ` To see them again: npx stillage env ${key.accessKeyId}${where}`;
   return `
-Created a project, a user and an access key. To see them again: npx stillage env ${key.accessKeyId}
+Created a project, a user and an access key.${again}
 
   export AWS_ACCESS_KEY_ID=${key.accessKeyId}
   export AWS_SECRET_ACCESS_KEY=${key.secretAccessKey}

@@ -119,7 +119,7 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const { url } = listener;
   const hasKeys = declared !== undefined || options.key !== undefined;
   const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
-    process.stderr.write(clientSettings(key, url, options.region));
+    process.stderr.write(clientSettings(key, url, options));
   });
   if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject))) process.stderr.write(whereKeysAre(options.data));
   const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });

@@ -170,7 +170,7 @@ export function randomKeyId(randomness: Randomness): string {
   return `STIL${[...randomness.bytes(16)].map((byte) => letters[byte & 31]).join('')}`;
 }
 
-/** Returns 40 characters. */
+/** Returns 40 characters. The first is never a hyphen, as programs take an argument with one for an option. */
 export function randomSecret(randomness: Randomness): string {
-  return Buffer.from(randomness.bytes(30)).toString('base64url');
+  return Buffer.from(randomness.bytes(30)).toString('base64url').replace(/^-/, 'A');
 }

@@ -3,7 +3,7 @@ import { accountKey } from '../../../../shared/metadata/table/account-keys.ts';
 import { AccountRefusal } from '../../../../shared/access/account-names.ts';
 import { Accounts } from '../../../../shared/metadata/accounts/accounts.ts';
 import { Administration } from '../../../../shared/metadata/accounts/administration.ts';
-import { KeyAdministration } from '../../../../shared/metadata/accounts/key-administration.ts';
+import { KeyAdministration, randomSecret } from '../../../../shared/metadata/accounts/key-administration.ts';
 import { AesSecrets } from '../../../../shared/adapters/system/aes-secrets.ts';
 import { ownsNoBucket } from '../../../../shared/metadata/buckets/bucket-count.ts';
 import { itemKey } from '../../../../shared/metadata/table/keys.ts';
@@ -220,4 +220,13 @@ it('users of names that begin alike do not share keys', async () => {
   await keys.createKey('shop:ci.d@acme');
   expect(await keys.keys(user)).toEqual([]);
   expect(await keys.keys('shop@acme')).toHaveLength(1);
+});
+
+describe('a random secret', () => {
+  it('has 40 characters, of which the first is no hyphen: programs would take it for an option', () => {
+    for (let first = 0; first < 256; first++) {
+      const bytes = (count: number): Uint8Array => new Uint8Array(count).fill(first, 0, 1);
+      expect(randomSecret({ bytes })).toMatch(/^\w[\w-]{39}$/);
+    }
+  });
 });
