@@ -19,8 +19,6 @@ export interface DeskDeps {
   readonly rates: RateLimit;
   /** Follows the change feed to its end. */
   readonly drain: () => Promise<void>;
-  /** Resolves once all notices that workers had sent before the call are handled. */
-  readonly settle: () => Promise<void>;
   /** Is told that a store could not serve a request. */
   readonly refused: (isDiskFull: boolean) => void;
   /** Receives the lines of the log. */
@@ -154,26 +152,12 @@ export class Desk {
     const number = body['reservation'] as number;
     const growth = amountOf(body['growth'] as Attributes);
     const held = this.#reservations.get(number);
-    if (held) return isGranted(held.then((reservation) => this.#settled(() => reservation.add(growth))));
-    const reservation = this.#settled(() => this.#deps.quotas.reserve(bucketOf(body), growth));
+    if (held) return isGranted(held.then((reservation) => reservation.add(growth)));
+    const reservation = this.#deps.quotas.reserve(bucketOf(body), growth);
     this.#reservations.set(number, reservation);
     const granted = await isGranted(reservation);
     if (!granted) this.#reservations.delete(number);
     return granted;
-  }
-
-  /**
-   * Repeats a refused reservation once every worker has reported its finished requests, so that no answered request counts against
-   * the next one.
-   */
-  async #settled<Result>(reserve: () => Promise<Result>): Promise<Result> {
-    try {
-      return await reserve();
-    } catch (error) {
-      if (!(error instanceof S3Error)) throw error;
-      await this.#deps.settle();
-      return reserve();
-    }
   }
 
   /** Ends a reservation, also one that has not begun yet: it then ends as soon as it has. */
