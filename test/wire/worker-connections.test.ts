@@ -129,7 +129,10 @@ describe('connections to a service with a worker', () => {
     await expect.poll(() => open.length, { timeout: 20_000 }).toBe(20);
     process.kill(worker, 'SIGKILL');
     const results = await settled;
-    // The worker had been sent one of them, which ends with it.
+    // The worker had been sent one of them, which ends with it, and does not stay open.
     expect(results.filter(({ status }) => status === 'rejected').length).toBeLessThanOrEqual(1);
+    expect(service.output.stdout).not.toContain('"level":"error","message":"a connection');
+    const waits = await Promise.all(open.map((connection) => connection.closedWithin(0)));
+    expect(waits.filter((isClosed) => !isClosed)).toHaveLength(answered.length);
   });
 });

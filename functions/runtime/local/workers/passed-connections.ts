@@ -4,18 +4,28 @@ import type { Connections, Place } from './connections.ts';
 
 /** A message to a worker, on the channel of node:cluster, which keeps them in order. */
 export type WorkerMessage =
-  /** Comes with the socket; without it, if the client has already closed it. */
-  | { readonly kind: 'connection' }
+  /** Comes with the socket; without it, if that is closed already. */
+  | { readonly kind: 'connection'; readonly number: number }
   /** Stop serving. `patience`: milliseconds after which running requests are to be cut off. */
   | { readonly kind: 'stop'; readonly patience: number };
 
-/** Passes connections to a worker. */
+/** A connection on its way to a worker. */
+interface Passing {
+  readonly socket: Socket;
+  /** Whether it has been written to the channel, where one at a time waits for the worker. */
+  isSent: boolean;
+}
+
+/**
+ * Passes connections to a worker. Keeps each open until the worker has it: if the worker died, Node would not close the one that it
+ * has sent last.
+ */
 export class PassedConnections {
   readonly #worker: Worker;
   readonly #connections: Connections;
   readonly #place: Place;
-  /** Those that wait until the worker has taken the ones before. */
-  readonly #waiting = new Set<Socket>();
+  readonly #passing = new Map<number, Passing>();
+  #last = 0;
   #hasBegun = false;
 
   constructor(worker: Worker, connections: Connections) {
@@ -30,6 +40,13 @@ export class PassedConnections {
     this.#connections.add(this.#place);
   }
 
+  /** Notes that the worker has taken a connection. */
+  taken(number: number): void {
+    // The connection stays open, as it is the worker's, too.
+    this.#passing.get(number)?.socket.destroy();
+    this.#passing.delete(number);
+  }
+
   /** Notes that the worker has closed a connection. */
   closed(): void {
     this.#connections.closed(this.#place);
@@ -37,34 +54,41 @@ export class PassedConnections {
 
   /** Stops the worker, once it has taken the connections that were passed to it. */
   stop(patience: number): void {
-    this.#send({ kind: 'stop', patience });
+    // One that has ended needs no message.
+    this.#worker.send({ kind: 'stop', patience } satisfies WorkerMessage, undefined, undefined, () => undefined);
   }
 
-  /** To be called when the worker has ended: others serve the connections that it has not taken. @returns whether it took part */
+  /**
+   * To be called when the worker has ended: others serve the connections that it was not sent.
+   * @returns whether it took part
+   */
   end(): boolean {
     this.#connections.remove(this.#place);
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const socket of waiting) this.#serveElsewhere(socket);
+    const passing = [...this.#passing.values()];
+    this.#passing.clear();
+    for (const { socket, isSent } of passing) {
+      // The worker may have read from it.
+      if (isSent) socket.destroy();
+      else this.#serveElsewhere(socket);
+    }
     return this.#hasBegun;
   }
 
   #pass(socket: Socket): void {
-    this.#waiting.add(socket);
-    this.#send({ kind: 'connection' }, socket, (error) => {
-      if (!this.#waiting.delete(socket) || error === null) return;
+    const number = (this.#last += 1);
+    const passing = { socket, isSent: false };
+    this.#passing.set(number, passing);
+    this.#worker.send({ kind: 'connection', number } satisfies WorkerMessage, socket, { keepOpen: true }, (error) => {
+      passing.isSent = error === null;
+      if (passing.isSent || !this.#passing.delete(number)) return;
       this.#connections.remove(this.#place);
       this.#serveElsewhere(socket);
     });
   }
 
   #serveElsewhere(socket: Socket): void {
-    // Without an address, it is no longer here: the client has closed it, or the worker had it and died.
+    // Without an address, the client has closed it.
     if (socket.remoteAddress === undefined) socket.destroy();
     else this.#connections.distribute(socket);
-  }
-
-  #send(message: WorkerMessage, socket?: Socket, sent: (error: Error | null) => void = () => undefined): void {
-    this.#worker.send(message, socket, sent);
   }
 }

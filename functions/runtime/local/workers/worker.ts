@@ -100,8 +100,9 @@ export async function runWorker(options: StartOptions): Promise<void> {
       process.exit();
     };
     process.on('message', (message: WorkerMessage, socket: Socket | undefined) => {
-      if (message.kind === 'connection') serve(socket);
-      else void stop(message.patience);
+      if (message.kind === 'stop') return void stop(message.patience);
+      link.notify('taken', { number: message.number });
+      serve(socket);
     });
     await link.request('serving');
   } catch (error) {
