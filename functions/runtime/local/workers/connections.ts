@@ -45,7 +45,7 @@ export class Connections {
 
   #load([{ weight }, open]: readonly [Place, number]): number {
     // Where all are full, each makes room by itself.
-    return open * weight + (open < this.#most ? 0 : Number.MAX_SAFE_INTEGER / 2);
+    return open < this.#most ? open * weight : Number.MAX_SAFE_INTEGER / 2 + open;
   }
 }
 
