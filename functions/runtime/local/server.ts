@@ -89,7 +89,8 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const stores = directory ?? ephemeralStores(randomness);
   const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const telemetry = own?.counted(log) ?? log;
-  const digestThreads = WorkerDigests.forProcesses(options.workers);
+  // As many as a single process has: it serves the clients who are alone. Those of idle workers wait.
+  const digestThreads = WorkerDigests.forProcesses(1);
   const capacity = ProcessCapacity.ofProcess(options, telemetry);
   const memoryReturn = new MemoryReturn([capacity.uploads, capacity.downloads]);
   const reports = options.workers > 1 ? new WorkerReports() : undefined;
