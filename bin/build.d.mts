@@ -1,8 +1,13 @@
-/** The programs by their names, and what each is bundled from. */
+import type { BuildOptions } from 'esbuild';
+
+/** The programs by name: the source of each, and the packages that are not bundled. */
 export const programs: Readonly<Record<string, { readonly source: string; readonly external: readonly string[] }>>;
 
 /** The modules that programs import, by the name after `stillage/`. */
 export const modules: readonly string[];
+
+/** The options of a bundle that runs as a module of Node.js. */
+export const forNode: BuildOptions & { readonly banner: { readonly js: string } };
 
 /** Bundles programs of bin/ into dist/. */
 export function build(...names: readonly string[]): Promise<void>;

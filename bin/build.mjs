@@ -19,6 +19,17 @@ export const programs = {
   'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },
 };
 
+/** The options of a bundle that runs as a module of Node.js. Packages in CommonJS call `require`, which modules lack. */
+export const forNode = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  logLevel: 'warning',
+};
+
 /** Bundles programs to dist/<name>.mjs. */
 export async function build(...names) {
   const { build: bundle } = await import('esbuild');
@@ -28,15 +39,9 @@ export async function build(...names) {
       entryPoints: [{ in: programs[name].source, out: name }],
       outdir: 'dist',
       outExtension: { '.js': '.mjs' },
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      mainFields: ['module', 'main'],
+      ...forNode,
       sourcemap: 'linked',
       external: programs[name].external,
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-      logLevel: 'warning',
     }),
   );
   await Promise.all(bundles);

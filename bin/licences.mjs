@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Licences whose terms are met by their text. */
 const permitted = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', '0BSD']);
 
-/** What is bundled for a browser: see console/build.mjs. */
+/** The sources that are bundled for a browser: see console/build.mjs. */
 const consoleSources = [
   'console/main.tsx',
   'console/preview/preview.ts',

@@ -71,7 +71,7 @@ export async function buildConsole() {
   await compress();
 }
 
-/** The licences of the packages that were bundled, which ask to be passed on. */
+/** Returns the licences of the bundled packages, which must be distributed with them. */
 async function licensesOf(results) {
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const folders = inputs.map((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
@@ -85,13 +85,13 @@ async function licenseOf(folder) {
   return `${name} ${version}\n\n${(await readFile(join(root, folder, file), 'utf8')).trim()}\n`;
 }
 
-/** Compresses every file beside itself: what is built once is not compressed at every request. */
+/** Writes a compressed copy of every file, so that requests need not compress it. */
 async function compress() {
   const entries = await readdir(out, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const write = async (path) => {
     const content = await readFile(path);
-    // The last percent of what is large would take as long as all the rest of the build.
+    // The last percent of large files would take as long as the rest of the build.
     const quality = content.length > 256 * 1024 ? 9 : constants.BROTLI_MAX_QUALITY;
     const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
     await writeFile(`${path}.br`, await promisify(brotliCompress)(content, { params }));

@@ -21,7 +21,7 @@ export interface OperatorAlarm {
   readonly below?: number;
   /** ...for this many consecutive periods. */
   readonly periods: number;
-  /** How many of these periods suffice. Default: all. */
+  /** The number of these periods that suffice. Default: all. */
   readonly datapoints?: number;
   /** Treats missing data as breaching, for metrics that must be reported regularly. Otherwise missing data means that nothing happened. */
   readonly orSilence?: true;

@@ -29,7 +29,7 @@ export interface ScrubTasksProps {
   readonly logGroup: LogGroup;
 }
 
-/** What the operator's alarms watch of the scheduled scrub. */
+/** The resources of the scheduled scrub that the operator's alarms watch. */
 export interface WatchedScrub {
   /** The findings of each scrub that has finished. */
   readonly findings: Metric;

@@ -135,7 +135,7 @@ const fields = z.object({
   regions: list(z.string().regex(/^[A-Za-z0-9-]{1,63}$/, 'must be names of regions')),
   xmlNamespace: z.url(),
   allUsersGroupUri: z.url(),
-  /** What servers of the byte lane log of requests: each of them, or counts for the bill with those that failed and one of 100 others. */
+  /** The requests that servers of the byte lane log: `all`, or `sampled`: failed ones and one of 100 others, with counts for the bill. */
   requestLog: z.enum(['sampled', 'all']),
   logRetentionDays: wholeNumber.refine(
     (days) => days in RetentionDays,

@@ -14,7 +14,7 @@ import { closeDialog, DialogHost } from '../ui/dialog.tsx';
 import { closeMenu, MenuHost } from '../ui/menu.tsx';
 import { Empty, NoticeHost } from '../ui/notices.tsx';
 
-/** The console: signing in, or the shell with a page in it. */
+/** The console: the sign-in page, or the shell with a page in it. */
 export function App() {
   const current = session.value;
   useEffect(() => {
@@ -44,7 +44,7 @@ export function App() {
   );
 }
 
-// Pages that are not shown first are loaded when they are opened.
+// Pages other than the first one are loaded when they are opened.
 const loadSettings = async () => (await import('../pages/settings/settings-page.tsx')).SettingsPage;
 const loadProfile = async () => (await import('../pages/profile/profile-page.tsx')).ProfilePage;
 const loadActivity = async () => (await import('../pages/activity/activity-page.tsx')).ActivityPage;

@@ -12,7 +12,7 @@ import { Mark } from '../ui/mark.tsx';
 import { visibleName } from '../format/names.ts';
 
 const isMenuOpen = signal(false);
-// Parts of the route: what depends on one of them is not rendered again when an object is selected.
+// Parts of the route, so that their dependents are not rendered again when an object is selected.
 const page = computed(() => route.value.page);
 const presentBucket = computed(() => ('bucket' in route.value ? route.value.bucket : undefined));
 
@@ -133,7 +133,7 @@ function Side() {
 
 let lastKey = { key: '', at: 0 };
 
-/** Keys that hold on every page, outside of fields. */
+/** Keyboard shortcuts of every page, outside of fields. */
 function onKey(event: KeyboardEvent): void {
   const field = event.target instanceof Element && event.target.closest('input, textarea, select, dialog, [role=menu]');
   if (field || event.ctrlKey || event.metaKey || event.altKey) return;

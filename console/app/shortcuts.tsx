@@ -1,7 +1,7 @@
 import { t } from '../messages/messages.ts';
 import { ask, DialogForm } from '../ui/dialog.tsx';
 
-/** Shows what the keyboard can do. */
+/** Shows the keyboard shortcuts. */
 export async function showShortcuts(): Promise<void> {
   const keys = t.value.keys;
   const shown: readonly (readonly [string, string])[] = [

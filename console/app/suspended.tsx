@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ErrorBox } from '../ui/notices.tsx';
 
-/** A page whose code comes when it is shown. */
+/** A page whose code is loaded when it is shown. */
 export function Suspended<P extends object>({
   load,
   props,

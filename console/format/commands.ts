@@ -7,13 +7,13 @@ export interface Target {
   readonly region: string;
 }
 
-/** A command, and the program it is for, where that is not the AWS CLI. */
+/** A command, and its program if that is not the AWS CLI. */
 export interface LabelledCommand {
   readonly command: string;
   readonly label?: string;
 }
 
-/** Quotes a word for a POSIX shell, where it needs it. */
+/** Quotes a word for a POSIX shell if necessary. */
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
@@ -116,8 +116,8 @@ const options: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the AWS CLI's equivalent of a request; where it has none, which is so for Stillage's own sub-resources, and for documents,
- * whose options are JSON there, curl's.
+ * Returns the AWS CLI's equivalent of a request. For requests without one (Stillage's sub-resources, and documents, whose options are JSON
+ * there) returns curl's.
  */
 export function commandOf(target: Target, request: S3Request): string {
   const level = request.bucket === undefined ? 'service' : request.key === undefined ? 'bucket' : 'object';

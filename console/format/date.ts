@@ -25,7 +25,7 @@ function formatsOf(language: string) {
   return made;
 }
 
-/** `3 minutes ago`, `yesterday`, `12 Mar 2025`: in words, while that says more than a date. */
+/** `3 minutes ago`, `yesterday`, `12 Mar 2025`: in words if the time is recent. */
 export function formatDate(date: Date | number, language: string, now = Date.now()): string {
   const time = Number(date);
   if (Number.isNaN(time)) return '–';
@@ -41,12 +41,12 @@ export function formatDate(date: Date | number, language: string, now = Date.now
   return short.format(time);
 }
 
-/** The date with everything, for a title. */
+/** The complete date and time, for a title. */
 export function formatExactDate(date: Date | number, language: string): string {
   return Number.isNaN(Number(date)) ? '' : formatsOf(language).long.format(date);
 }
 
-/** `22 Nov 2026, 14:05`: where there are many of them. */
+/** `22 Nov 2026, 14:05`: for tables. */
 export function formatMinute(date: Date | number, language: string): string {
   return Number.isNaN(Number(date)) ? '' : formatsOf(language).minute.format(date);
 }

@@ -6,7 +6,7 @@ import type { Tag } from '../s3/tags.ts';
 import type { Website } from '../s3/website.ts';
 
 /*
- * Settings of a bucket as the AWS CLI takes them: documents in JSON. Elements that are absent are left out.
+ * Settings of a bucket as the AWS CLI takes them: documents in JSON. Absent elements are omitted.
  */
 
 const unlessEmpty = <T extends string | readonly string[]>(value: T): T | undefined =>
@@ -57,7 +57,7 @@ export function taggingJson(tags: readonly Tag[]): string {
   return JSON.stringify({ TagSet: tags.map(({ key, value }) => ({ Key: key, Value: value })) });
 }
 
-/** Returns the value of `--lifecycle-configuration`; undefined if a rule has more than is known here. */
+/** Returns the value of `--lifecycle-configuration`; undefined if a rule has elements that are not supported here. */
 export function lifecycleJson(rules: readonly LifecycleRule[]): string | undefined {
   const simple = rules.filter((rule) => rule.kind === 'simple');
   if (simple.length < rules.length) return undefined;

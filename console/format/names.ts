@@ -10,7 +10,7 @@ export function folderOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/', end - 1) + 1);
 }
 
-/** Shows what cannot be seen: control characters as symbols, and marks that turn the direction of text. */
+/** Makes invisible characters visible: control characters as symbols, and marks that change the direction of text. */
 export function visibleName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (char) => {
     const code = char.codePointAt(0)!;
@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
   ).flatMap(([kind, suffixes]) => suffixes.split(' ').map((suffix) => [suffix, kind])),
 );
 
-/** Returns the kind that a name suggests. Used for icons only: content is opened by its bytes. */
+/** Returns the kind of content that a name suggests. Used for icons only: previews decide by the bytes. */
 export function kindOf(key: string): Kind {
   if (key.endsWith('/')) return 'folder';
   return kinds[key.slice(key.lastIndexOf('.') + 1).toLowerCase()] ?? 'file';
@@ -62,13 +62,13 @@ const types: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** The Content-Type of an upload: what the browser says, else what the name suggests. */
+/** The Content-Type of an upload: that of the browser, or else the one that the name suggests. */
 export function contentTypeOf(name: string, type: string): string {
   if (type !== '') return type;
   return types[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** The longest name of a file that file systems take, in bytes, less what a browser adds to one that is taken: ` (1)`. */
+/** The longest file name of file systems in bytes, less the suffix that browsers add to existing names: ` (1)`. */
 const maxNameBytes = 240;
 
 /** Returns the name under which an object is saved: its last segment, shortened before the suffix if it is too long for a file. */

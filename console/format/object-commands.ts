@@ -6,10 +6,10 @@ import type { Entry as ListedEntry } from '../s3/listing.ts';
  * Commands for objects and folders: what dialogs show before a transfer, and the list of transfers after it.
  */
 
-/** An object, or a folder with all in it. */
+/** An object, or a folder with its contents. */
 type Entry = Pick<ListedEntry, 'kind' | 'key'>;
 
-/** Where entries are copied or moved. */
+/** The destination of copied or moved entries. */
 export interface CommandDestination {
   readonly bucket: string;
   /** The new name of each key; of a folder, with its slash. */
@@ -34,13 +34,13 @@ export function transferCommand(
 export const deleteCommand = (target: Target, bucket: string, entry: Entry): string =>
   awsCommand(target, 's3', 'rm', `s3://${bucket}/${entry.key}`, ...recursive(entry));
 
-/** Returns the command that deletes one version for good; of a delete marker, what it hid comes back. */
+/** Returns the command that deletes one version permanently. Deleting a delete marker restores the object. */
 export function deleteVersionCommand(target: Target, bucket: string, key: string, versionId: string): string {
   const words = ['delete-object', '--bucket', bucket, '--key', key, '--version-id', versionId];
   return awsCommand(target, 's3api', ...words);
 }
 
-/** Returns the command that deletes everything a bucket holds, versions and delete markers included. */
+/** Returns the command that deletes all contents of a bucket, including versions and delete markers. */
 export function emptyCommand(target: Target, bucket: string): string {
   const query = '[Versions, DeleteMarkers][].[Key, VersionId]';
   const words = ['list-object-versions', '--bucket', bucket, '--query', query, '--output', 'text'];
@@ -49,7 +49,7 @@ export function emptyCommand(target: Target, bucket: string): string {
   return `${awsCommand(target, 's3api', ...words)} | ${read}; do ${remove} --key "$key" --version-id "$version"; done`;
 }
 
-/** Returns the command that saves an object, a version of one, or what is in a folder. */
+/** Returns the command that downloads an object, a version of one, or the contents of a folder. */
 export function downloadCommand(target: Target, bucket: string, entry: Entry, versionId?: string): string {
   const name = entry.key.slice(entry.key.lastIndexOf('/') + 1) || 'object';
   if (versionId !== undefined) {
@@ -70,7 +70,7 @@ function eachKey(target: Target, bucket: string, prefix: string, body: string): 
   return `${list} | while IFS= read -r key; do ${body}; done`;
 }
 
-/** Returns the command that lets everybody read an object, or all in a folder, or nobody but those who have rights by name. */
+/** Returns the command that makes an object, or all objects in a folder, public, or private except for grants by name. */
 export function publicAccessCommand(target: Target, bucket: string, entry: Entry, open: boolean): string {
   const { Grantee } = grantToEverybody;
   const others = `Grants[?Grantee.URI!='${Grantee.URI}']`;
@@ -85,10 +85,10 @@ export function publicAccessCommand(target: Target, bucket: string, entry: Entry
   return entry.kind === 'object' ? change : eachKey(target, bucket, entry.key, change);
 }
 
-/** Returns the key that a link's command is for: of a folder, a name in it. */
+/** Returns the key in the command of a link; for a folder, a name in it. */
 export const linkKey = ({ kind, key }: Entry): string => (kind === 'object' ? key : `${key}NAME`);
 
-/** Returns the request that makes a public link. */
+/** Returns the request that creates a public link. */
 export function createLinkCommand(target: Target, bucket: string, key: string, seconds: number): string {
   const query = { 'public-link': '', expires: String(seconds) };
   return curlCommand(target, { method: 'POST', bucket, key, query });
@@ -105,7 +105,7 @@ export function revokeLinkCommand(target: Target, bucket: string, key: string, i
 export const curlOfUrl = (method: 'GET' | 'PUT', url: string): string =>
   `curl ${method === 'PUT' ? '--upload-file FILE ' : ''}'${url}'`;
 
-/** Returns what makes a presigned URL. The AWS CLI signs URLs for reading alone. */
+/** Returns the command that creates a presigned URL. The AWS CLI signs only URLs for reading. */
 export function presignCommand(
   target: Target,
   {
@@ -119,7 +119,7 @@ export function presignCommand(
     const words = ['s3', 'presign', `s3://${bucket}/${key}`, '--expires-in', String(seconds)];
     return { command: awsCommand(target, ...words, '--region', target.region) };
   }
-  // Texts of JSON are texts of Python, too.
+  // A JSON string is also a Python string.
   const text = (value: string): string => JSON.stringify(value);
   const command = [
     'import boto3',

@@ -1,6 +1,6 @@
 const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** `1.4 MB`: three digits at most, in powers of 1,024, in the notation of a language. */
+/** `1.4 MB`: at most three digits, in powers of 1,024, in the number format of a language. */
 export function formatSize(bytes: number, language: string): string {
   if (!Number.isFinite(bytes)) return '–';
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);

@@ -17,7 +17,7 @@ export type Language = keyof typeof languages;
 export const language = signal<Language>('en');
 const dictionary = signal<Dictionary>(en);
 
-/** The texts of the language that is chosen. */
+/** The texts of the chosen language. */
 export const t = computed(() => dictionary.value);
 
 /** Changes the language, and remembers it on this device. */
@@ -28,21 +28,21 @@ export async function setLanguage(chosen: Language): Promise<void> {
   localStorage.setItem('language', chosen);
 }
 
-/** The language that was chosen on this device, else the browser's, else English. */
+/** The language chosen on this device, or else the browser's, or else English. */
 export async function chooseLanguage(): Promise<void> {
   const wanted = [localStorage.getItem('language'), ...navigator.languages].map((tag) => tag?.slice(0, 2));
   const known = wanted.find((tag): tag is Language => tag !== undefined && tag in languages);
   if (known !== undefined && known !== 'en') await setLanguage(known);
 }
 
-/** Follows a choice that is made in another tab. */
+/** Adopts a choice made in another tab. */
 export function followLanguage(): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key === 'language' && newValue !== null && newValue in languages) void setLanguage(newValue as Language);
   });
 }
 
-/** The tag that dates and numbers are written by: the browser's own variety of the language, such as `en-GB`. */
+/** The language tag for dates and numbers: the browser's variety of the language, such as `en-GB`. */
 export const locale = computed(
   () => navigator.languages.find((tag) => tag.startsWith(language.value)) ?? language.value,
 );

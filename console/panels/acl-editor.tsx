@@ -5,7 +5,7 @@ import { CommandLine } from '../ui/command-line.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorBox } from '../ui/notices.tsx';
 
-/** Edits who may do what, by ACL: everybody, everybody signed in, and projects by `project@customer`. */
+/** Edits the grants of an ACL to everybody, to all signed-in callers, and to projects (`project@customer`). */
 export function AclEditor({
   acl,
   isBucket,

@@ -3,7 +3,7 @@ import { t } from '../messages/messages.ts';
 import type { Choice } from '../transfers/conflicts.ts';
 import { ask, closeDialog } from '../ui/dialog.tsx';
 
-/** Asks what to do with names that exist. */
+/** Asks what to do about existing names. */
 export const askConflict = (key: string): Promise<Choice | undefined> =>
   ask<Choice>((answer) => {
     const texts = t.value.objects;

@@ -5,7 +5,7 @@ import { go } from '../session/router.ts';
 import { config } from '../session/session.ts';
 import { ask, DialogForm, Field } from '../ui/dialog.tsx';
 
-/** Asks for the name of a bucket that is in no list, and goes there. */
+/** Asks for the name of an unlisted bucket, and opens it. */
 export async function goToBucket(): Promise<void> {
   const name = await ask<string>((answer) => <GoToBucket onDone={answer} />);
   if (name !== undefined) go({ page: 'objects', bucket: name, prefix: '' });

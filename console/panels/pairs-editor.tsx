@@ -19,7 +19,7 @@ export function PairsEditor({
   readonly pairs: readonly Pair[];
   readonly names: { readonly name: string; readonly value: string; readonly add: string };
   readonly max: number;
-  /** True: the names are given, only values change. */
+  /** True if the names are fixed, and only values can change. */
   readonly fixedNames?: boolean;
   /** Returns the command that saves these pairs. */
   readonly commandOf: (pairs: readonly Pair[]) => string;

@@ -3,7 +3,7 @@ import { t } from '../messages/messages.ts';
 import { CopyButton } from '../ui/command-line.tsx';
 import { Icon } from '../ui/icons.tsx';
 
-/** A rule in a list of rules: what it says, and buttons to change and remove it. */
+/** A rule in a list: its description, and buttons to change and remove it. */
 export function RuleRow({
   label,
   editLabel,

@@ -1,6 +1,6 @@
 import { t } from '../messages/messages.ts';
 
-/** A title, and a button that starts editing what it is the title of. */
+/** A title, and a button that starts editing its section. */
 export function SectionHead({
   title,
   level = 3,

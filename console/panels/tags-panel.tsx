@@ -18,7 +18,7 @@ export function TagsPanel({
 }: {
   readonly tagged: Tagged;
   readonly max: number;
-  /** Says how many there can be. */
+  /** The text about the maximum number of tags. */
   readonly limit: string;
   readonly level?: 2 | 3;
 }) {

@@ -1,2 +1,2 @@
-// Reads PDF documents beside the frame that shows them.
+// Reads PDF documents in a worker of the frame that shows them.
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';

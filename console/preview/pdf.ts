@@ -6,11 +6,11 @@ const maxPages = 500;
 const maxImageSize = 64 * 1024 ** 2;
 
 declare global {
-  /** Draws a PDF into the page. Rejects for what is not one, or needs a password. */
+  /** Draws a PDF into the page. Rejects if the content is not a PDF, or needs a password. */
   var showPdf: ((bytes: ArrayBuffer) => Promise<void>) | undefined;
 }
 
-// The frame's origin is opaque, and workers must have the origin of their page: one made here loads the script.
+// The frame's origin is opaque, and workers must have the origin of their page, so a worker created here loads the script.
 const source = new URL('pdf-worker.js', (document.currentScript as HTMLScriptElement).src).href;
 const loader = new Blob([`importScripts(${JSON.stringify(source)});`], { type: 'text/javascript' });
 GlobalWorkerOptions.workerPort = new Worker(URL.createObjectURL(loader));
@@ -45,7 +45,7 @@ async function draw(pdf: PDFDocumentProxy): Promise<void> {
   for (let number = 1; number <= Math.min(pdf.numPages, maxPages); number++) {
     const page = document.createElement('section');
     page.className = 'pdf-page';
-    // Most documents have pages of one size. Those of another take theirs when they are drawn.
+    // Most documents have pages of one size. Others get their size when they are drawn.
     page.style.aspectRatio = `${first.width} / ${first.height}`;
     pages.push(page);
   }

@@ -1,4 +1,4 @@
-// Runs in a frame without an origin, without network and without a key. What it draws is text or an image, never markup.
+// Runs in a frame without an origin, network access or a key. It draws text or images, never markup.
 import './preview.css';
 import type {} from './pdf.ts';
 import { parseCsv, separatorOf, sniff } from './sniff.ts';
@@ -41,7 +41,7 @@ function draw({ bytes, isCut, none }: Order): void {
   }
 }
 
-/** Loads PDF.js, which is larger than all the rest of the console, and shows a document. */
+/** Loads PDF.js, which is larger than the rest of the console, and shows a document. */
 async function showPdf(bytes: ArrayBuffer, none: string): Promise<void> {
   try {
     await new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The kind of content, found by its bytes alone: name and Content-Type are whatever the uploader wrote. */
+/** The kind of content, found by its bytes alone: the uploader chose name and Content-Type. */
 export type Sniffed =
   | { readonly kind: 'image' | 'audio' | 'video'; readonly type: string }
   | { readonly kind: 'pdf' | 'json' | 'csv' | 'text' | 'none' };
@@ -32,7 +32,7 @@ const signatures: readonly Signature[] = [
 
 const enough = 64 * 1024;
 
-/** Finds out what bytes are. */
+/** Returns the kind of content of bytes. */
 export function sniff(bytes: Uint8Array): Sniffed {
   const begins = ({ at, bytes: wanted }: Signature): boolean =>
     [...wanted].every((char, index) => bytes[at + index] === char.charCodeAt(0));
@@ -71,7 +71,7 @@ function isTable(text: string): boolean {
   });
 }
 
-/** The separator that the first line of a table has most of. */
+/** The most frequent separator in the first line of a table. */
 export function separatorOf(text: string): string {
   const line = text.slice(0, text.indexOf('\n') + 1 || text.length);
   const count = (separator: string): number => line.split(separator).length;

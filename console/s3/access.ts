@@ -123,13 +123,13 @@ export async function deletePolicy(client: S3Client, bucket: string): Promise<vo
 
 export interface PublicLink {
   readonly id: string;
-  /** Shown once: the service keeps no token. */
+  /** Returned once: the service does not store the token. */
   readonly url?: string;
   readonly created: Date;
   readonly expires: Date;
 }
 
-/** Makes a link that anybody can read with, for at most 24 hours, whatever the rights to the object. */
+/** Creates a link with which anybody can read the object for at most 24 hours, regardless of its rights. */
 export async function createPublicLink(client: S3Client, place: Place, seconds: number): Promise<PublicLink> {
   const { bucket, key, versionId } = place;
   const query = { 'public-link': '', versionId, expires: String(seconds) };
@@ -167,7 +167,7 @@ export type PublicAccessBlock = Readonly<Record<(typeof publicAccessSwitches)[nu
 
 const publicAccessQuery = { publicAccessBlock: '' };
 
-/** Returns the switches; all are off where none were ever set. */
+/** Returns the switches, all off if they were never set. */
 export async function getPublicAccessBlock(client: S3Client, bucket: string): Promise<PublicAccessBlock> {
   const xml = await optionally(client.document({ method: 'GET', bucket, query: publicAccessQuery }));
   const is = (name: string): boolean => xml?.textOf(name).trim().toLowerCase() === 'true';

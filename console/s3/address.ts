@@ -1,7 +1,7 @@
-/** Query parameters before encoding; those without a value have the empty text. Absent ones are left out. */
+/** Query parameters before encoding; those without a value are the empty string. Absent ones are omitted. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** Percent-encodes all but letters, digits, `-`, `.`, `_` and `~`, as signatures need it. */
+/** Percent-encodes all but letters, digits, `-`, `.`, `_` and `~`, as signatures require. */
 export function uriEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -19,7 +19,7 @@ export const encodePath = (path: string): string => path.split('/').map(uriEncod
 export const isUnreachable = (key: string): boolean =>
   key.split('/').some((segment) => segment === '.' || segment === '..');
 
-/** Encodes a query as signatures need it: sorted by name, with `=` always. */
+/** Encodes a query as signatures require: sorted by name, always with `=`. */
 export function encodeQuery(query: Query): string {
   return Object.entries(query)
     .filter((entry): entry is [string, string] => entry[1] !== undefined)

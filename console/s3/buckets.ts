@@ -59,7 +59,7 @@ export async function putVersioning(client: S3Client, bucket: string, status: 'E
   await client.send({ method: 'PUT', bucket, query: { versioning: '' }, body });
 }
 
-/** Turns the encryption of new objects on or off, where their uploads do not say. */
+/** Turns the default encryption of new objects on or off. */
 export async function putEncryption(client: S3Client, bucket: string, on: boolean): Promise<void> {
   const query = { encryption: '' };
   if (!on) return void (await client.send({ method: 'DELETE', bucket, query }));

@@ -12,17 +12,17 @@ export interface S3Request {
   readonly query?: Query;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A document; bytes of objects go by {@link S3Client.upload}. */
+  /** A document; {@link S3Client.upload} sends the bytes of objects. */
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A request that was made: what the activity page shows. */
+/** A sent request, as the activity page shows it. */
 export interface RequestRecord {
   readonly id: number;
   readonly at: Date;
   readonly method: string;
-  /** Path and query, without anything of the signature. */
+  /** Path and query, without the signature. */
   readonly target: string;
   readonly status: number;
   readonly ms: number;
@@ -39,13 +39,13 @@ export interface Upload {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Blob;
   readonly signal: AbortSignal;
-  /** Told how many bytes have left so far. */
+  /** Called with the number of bytes sent up to now. */
   readonly onProgress: (bytes: number) => void;
 }
 
 const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** The most bytes that are read to be hashed; larger bodies are sent unsigned, under the signature of their headers. */
+/** The maximum size of a body that is hashed, in bytes. Larger bodies are sent unsigned; their headers are signed. */
 const maxHashed = 64 * 1024 * 1024;
 
 /** The attempts at a request if the service is busy, or if a request that changes nothing gets no response. */
@@ -64,7 +64,7 @@ export class S3Client {
     signer: Signer,
     listeners: {
       readonly record?: (record: RequestRecord) => void;
-      /** Told of answers by which the access key itself is refused. */
+      /** Called for responses that refuse the access key itself. */
       readonly rejected?: (failure: S3Failure) => void;
     } = {},
   ) {
@@ -73,7 +73,7 @@ export class S3Client {
     this.onRejected = listeners.rejected ?? (() => undefined);
   }
 
-  /** Sends a request and returns the response. @throws S3Failure of what the service answers but 2xx. */
+  /** Sends a request and returns the response. @throws S3Failure for a status other than 2xx */
   async send(request: S3Request): Promise<Response> {
     const path = pathOf(request);
     const payloadHash = request.body === undefined ? emptyHash : await sha256Hex(request.body);
@@ -181,7 +181,7 @@ export class S3Client {
     return true;
   }
 
-  /** Takes over the service's clock where this machine's is wrong. */
+  /** Adopts the service's clock if this machine's is wrong. */
   private learnClock(failure: S3Failure): boolean {
     const time = failure.code === 'RequestTimeTooSkewed' ? Date.parse(failure.serverTime) : NaN;
     if (Number.isNaN(time)) return false;
@@ -204,7 +204,7 @@ export class S3Client {
   }
 }
 
-/** Answers that no other request with this key will better. */
+/** Returns whether every further request with this key would fail, too. */
 const isOfKey = ({ code }: S3Failure): boolean =>
   ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'UserSuspended'].includes(code);
 
@@ -222,17 +222,16 @@ const storesHeaders = ({ method, key, query = {} }: Pick<S3Request, 'method' | '
   key !== undefined && (method === 'PUT' ? Object.keys(query).length === 0 : method === 'POST' && 'uploads' in query);
 
 /**
- * Returns the query as it is sent. In every cache mode but `force-cache`, browsers send a Cache-Control of their own, which the service
- * would store with an object. In that mode, though, Chromium answers a PUT by a response it keeps of a GET of the same address, and
- * sends nothing: so that the address of a request whose headers are stored is never that of another one. The service reads no `x-id`,
- * by which SDKs name their requests.
+ * Returns the query as it is sent. In every cache mode but `force-cache`, browsers send a Cache-Control, which the service would store with
+ * an object. In that mode, though, Chromium answers a PUT with a cached response to a GET of the same address, and sends nothing. A request
+ * whose headers are stored therefore has a unique address: the service ignores `x-id`, with which SDKs name their requests.
  */
 function queryOf(request: Pick<S3Request, 'method' | 'key' | 'query'>): Query {
   const { query = {} } = request;
   return storesHeaders(request) ? { ...query, 'x-id': crypto.getRandomValues(new Uint32Array(4)).join('-') } : query;
 }
 
-/** `/bucket/key?list-type=2`: what a person reads. */
+/** `/bucket/key?list-type=2`: the readable form. */
 function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
   const parameters = Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const text = parameters.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&');
@@ -248,7 +247,7 @@ function toFailure(error: unknown): S3Failure {
   return offline();
 }
 
-/** By fetch, which unlike XMLHttpRequest can be kept from adding a Cache-Control that would be stored: {@link queryOf}. */
+/** Uses fetch, which unlike XMLHttpRequest can omit the Cache-Control that would be stored: {@link queryOf}. */
 async function sendWhole({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
   const response = await fetch(url, {
     method: 'PUT',
@@ -263,7 +262,7 @@ async function sendWhole({ url, headers }: SignedRequest, upload: Upload): Promi
   throw failureOf(response.status, await response.text(), response.headers.get('x-amz-request-id') ?? '');
 }
 
-/** By XMLHttpRequest, since fetch does not say how far a body has got. The headers of a part are not stored. */
+/** Uses XMLHttpRequest, since fetch does not report the progress of a body. The headers of a part are not stored. */
 function sendPart({ url, headers }: SignedRequest, upload: Upload): Promise<Headers> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

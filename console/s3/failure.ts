@@ -25,7 +25,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'SlowDown',
 };
 
-/** Reads the error that a response carries. Responses to HEAD have a status alone. */
+/** Reads the error of a response. Responses to HEAD have only a status. */
 export function failureOf(status: number, body: string, requestId: string): S3Failure {
   if (body.includes('<Error')) {
     const xml = parseXml(body);

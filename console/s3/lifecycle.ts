@@ -2,7 +2,7 @@ import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
 import { parseXml, writeXml, type Tree, type Xml } from './xml.ts';
 
-/** A rule that has no more than a form can show: name, scope, two numbers of days, on or off. */
+/** A rule that the form can show: name, scope, two numbers of days, on or off. */
 export interface SimpleRule {
   readonly kind: 'simple';
   readonly name: string;
@@ -15,7 +15,7 @@ export interface SimpleRule {
   readonly isEnabled: boolean;
 }
 
-/** A rule with more than the form knows, made through the API: it is shown, and kept as it is. */
+/** A rule, created through the API, that the form does not support. It is shown, and kept unchanged. */
 interface OtherRule {
   readonly kind: 'other';
   readonly name: string;
@@ -43,7 +43,7 @@ export async function putLifecycle(client: S3Client, bucket: string, rules: read
   await client.send({ method: 'PUT', bucket, query, body });
 }
 
-/** Reads a rule; one with an element that the form does not know stays as it came. */
+/** Reads a rule. One with an element that the form does not support is kept unchanged. */
 function ruleOf(xml: Xml): LifecycleRule {
   const name = xml.textOf('ID');
   const isEnabled = xml.textOf('Status') === 'Enabled';
@@ -73,7 +73,7 @@ function ruleOf(xml: Xml): LifecycleRule {
 function treeOf(rule: LifecycleRule): Tree {
   const status: Tree = ['Status', rule.isEnabled ? 'Enabled' : 'Disabled'];
   if (rule.kind === 'other') {
-    // Everything as it came, but for whether it is on.
+    // Everything is unchanged except the status.
     return ['Rule', rule.xml.children.map((child) => (child.name === 'Status' ? status : copyOf(child)))];
   }
   return [

@@ -138,7 +138,7 @@ function versionOf(xml: Xml): Version {
   };
 }
 
-/** The versions of one object: those below its name that are not its own are left out. */
+/** The versions of one object, without those of other names that begin with its name. */
 export async function versionsOf(client: S3Client, bucket: string, key: string): Promise<Version[]> {
   const versions: Version[] = [];
   let after: VersionsPage['next'];

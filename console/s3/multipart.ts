@@ -16,7 +16,7 @@ export const multipartFrom = 16 * mebibyte;
 const smallestPart = 8 * mebibyte;
 const maxParts = 10_000;
 
-/** The size of an upload's parts: 8 MiB, more where there would be more than 10,000 of them, in whole mebibytes. */
+/** The size of an upload's parts: 8 MiB, or more if there would be more than 10,000 parts, in whole mebibytes. */
 export function partSizeOf(size: number): number {
   return Math.max(smallestPart, Math.ceil(size / maxParts / mebibyte) * mebibyte);
 }
@@ -54,7 +54,7 @@ export async function listParts(client: S3Client, bucket: string, key: string, u
   return parts;
 }
 
-/** @throws S3Failure, also of an error in a response with status 200. */
+/** @throws S3Failure, also for an error in a response with status 200. */
 export async function completeMultipartUpload(
   client: S3Client,
   { bucket, key, uploadId }: { readonly bucket: string; readonly key: string; readonly uploadId: string },

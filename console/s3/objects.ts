@@ -20,7 +20,7 @@ export interface ObjectHead {
   readonly etag: string;
   readonly versionId: string;
   readonly storageClass: string;
-  /** `AES256` where it is encrypted by the service, `SSE-C` by a key of the customer's, else empty. */
+  /** `AES256` if the service encrypts it, `SSE-C` for a customer-provided key, otherwise empty. */
   readonly encryption: string;
   readonly headers: Readonly<Record<string, string>>;
   /** User metadata, without the prefix `x-amz-meta-`. */
@@ -97,7 +97,7 @@ export async function createFolder(client: S3Client, bucket: string, key: string
 }
 
 export async function deleteObject(client: S3Client, bucket: string, key: string, versionId?: string): Promise<void> {
-  // By a document, which any name fits into.
+  // With a document, which can contain any name.
   const { undeleted } = await deleteObjects(client, bucket, [versionId === undefined ? { key } : { key, versionId }]);
   if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
 }
@@ -124,7 +124,7 @@ export class DeletionFailed extends Error {
 export interface Deletion {
   /** The keys that were not deleted, with the reasons. */
   readonly undeleted: readonly Undeleted[];
-  /** The delete markers that were made: removing them takes the deletion back. */
+  /** The delete markers that were created. Removing them undoes the deletion. */
   readonly markers: readonly Required<Doomed>[];
 }
 
@@ -159,13 +159,13 @@ export interface Place {
   readonly versionId?: string | undefined;
 }
 
-/** The most that one CopyObject copies. */
+/** The largest object that one CopyObject copies, in bytes. */
 export const maxCopied = 5 * 1024 ** 3;
 
 const sourceOf = ({ bucket, key, versionId }: Place): string =>
   `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}${versionId === undefined ? '' : `?versionId=${uriEncode(versionId)}`}`;
 
-/** Copies an object inside the service; by parts, where it is larger than {@link maxCopied}. No bytes reach the browser. */
+/** Copies an object inside the service, by parts if it is larger than {@link maxCopied}. No bytes reach the browser. */
 export async function copyObject(
   client: S3Client,
   from: Place,
@@ -255,7 +255,7 @@ export const requestToRename = (bucket: string, from: string, to: string): S3Req
   headers: { 'x-amz-rename-source': sourceOf({ bucket, key: from }) },
 });
 
-/** Renames an object within its bucket: one request, whatever its size; readers see one of the two names. */
+/** Renames an object of any size within its bucket, in one request; readers see one of the two names. */
 export async function renameObject(
   client: S3Client,
   bucket: string,
@@ -292,7 +292,7 @@ export async function replaceHeaders(
   });
 }
 
-/** User metadata as headers: the prefix is added here, and where it was typed, not twice. */
+/** Returns user metadata as headers. Adds the prefix, unless it was typed. */
 function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => {

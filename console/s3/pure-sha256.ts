@@ -1,4 +1,4 @@
-// HMAC for pages without WebCrypto, which are those loaded over plain HTTP from another machine. Loaded only there.
+// HMAC for pages without WebCrypto: those loaded over plain HTTP from another machine. Loaded only there.
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Returns the HMAC-SHA256 of data. */

@@ -13,10 +13,10 @@ export type SecretKey =
 const encoder = new TextEncoder();
 const hmac = { name: 'HMAC', hash: 'SHA-256' } as const;
 
-/** Returns whether the browser can hold a key that cannot be read, which it can over HTTPS and on loopback. */
+/** Returns whether the browser supports non-extractable keys, as it does over HTTPS and on loopback. */
 export const hasWebCrypto = (): boolean => globalThis.isSecureContext && 'subtle' in globalThis.crypto;
 
-/** Turns the secret of an access key into a key that signs. Its text is forgotten here. */
+/** Turns the secret of an access key into a key that signs. Does not keep the text. */
 export async function importSecret(secret: string): Promise<SecretKey> {
   const bytes = encoder.encode(`AWS4${secret}`);
   if (hasWebCrypto()) return importBytes(bytes);

@@ -2,7 +2,7 @@ import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
 import { writeXml, type Tree, type Xml } from './xml.ts';
 
-/** A routing rule of a website. Empty texts stand for elements that are absent. */
+/** A routing rule of a website. Empty strings mean absent elements. */
 export interface RedirectRule {
   /** Applies to keys that begin with this. */
   readonly prefix: string;

@@ -1,6 +1,6 @@
 /**
- * An element of a document. Text is that of the element itself. The reader takes what the service sends, and is not one for
- * documents of strangers; unlike DOMParser it knows references to control characters, which keys may contain.
+ * An element of a document. Its text excludes that of children. The reader is only for documents of the service, not for untrusted ones;
+ * unlike DOMParser it accepts references to control characters, which keys may contain.
  */
 export class Xml {
   text = '';
@@ -23,7 +23,7 @@ export class Xml {
     return this.children.filter((child) => child.name === name);
   }
 
-  /** The text of the first child of this name; of none, the empty text. */
+  /** The text of the first child of this name, or the empty string. */
   textOf(name: string): string {
     return this.find(name)?.text ?? '';
   }

@@ -18,7 +18,7 @@ export const bucketsError = signal<unknown>(undefined);
 export const facts = signal<ReadonlyMap<string, BucketFacts>>(new Map());
 
 const favouritesKey = 'favourites';
-/** Buckets that stand first: names only, and so in localStorage. */
+/** The names of the user's favourites, kept in localStorage. */
 export const favourites = signal<ReadonlySet<string>>(new Set(readFavourites()));
 
 /** Favourites first, then by name. */
@@ -29,7 +29,7 @@ export const sortedBuckets = computed(() =>
   }),
 );
 
-/** Favourites of buckets that are not one's own: reached by name. */
+/** Favourites that belong to other projects, reached by name. */
 export const grantedFavourites = computed(() => {
   const own = new Set((buckets.value ?? []).map(({ name }) => name));
   return [...favourites.value].filter((name) => !own.has(name)).sort();
@@ -51,7 +51,7 @@ export async function loadBuckets(): Promise<void> {
 
 const asked = new Map<string, Promise<void>>();
 
-/** Learns size, count, versioning and access of a bucket, a few at a time. */
+/** Loads size, count, versioning and access of buckets, a few at a time. */
 export function loadFacts(client: S3Client, bucket: string, again = false): Promise<void> {
   const known = asked.get(bucket);
   if (known !== undefined && !again) return known;
@@ -96,7 +96,7 @@ function readFavourites(): string[] {
   }
 }
 
-/** Forgets what one saw: another may sign in. */
+/** Clears the data of a session before another user signs in. */
 export function forgetBuckets(): void {
   buckets.value = undefined;
   bucketsError.value = undefined;

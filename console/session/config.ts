@@ -3,11 +3,11 @@ export interface Config {
   readonly endpoint: string;
   readonly region: string;
   readonly version: string;
-  /** The address of websites, with `*` for the bucket; the empty text where none are served. */
+  /** The address of websites, with `*` for the bucket; empty if the service has no websites. */
   readonly websites: string;
 }
 
-/** @throws Error where the server of the console does not say. */
+/** @throws Error if the server of the console does not provide it */
 export async function loadConfig(): Promise<Config> {
   const response = await fetch('/config.json', { cache: 'no-store', credentials: 'omit' });
   if (!response.ok) throw new Error(`config.json: ${response.status}`);

@@ -1,6 +1,6 @@
 import { signal, computed } from '@preact/signals';
 
-/** The view that is shown. Every view has an address, so that back, forward, reload and pasted links work. */
+/** The current view. Every view has an address, so that back, forward, reload and pasted links work. */
 export type Route =
   | { readonly page: 'buckets' }
   | {
@@ -42,7 +42,7 @@ export function addressOf(route: Route): string {
     case 'objects': {
       const { bucket, prefix, selected, tab } = route;
       const query = new URLSearchParams();
-      // A browser would take `.` and `..` out of a path, and look for `/` after the bucket.
+      // A browser would remove `.` and `..` from a path.
       const fits = !/(^|\/)\.{1,2}(\/|$)/.test(prefix) && prefix.isWellFormed();
       if (!fits) query.set('p', prefix);
       if (selected !== undefined) query.set('o', selected);

@@ -14,7 +14,7 @@ export interface Session {
   readonly kept: boolean;
 }
 
-/** Why nobody is signed in any more. */
+/** The reason why the session ended. */
 export type SignedOut = 'idle' | 'elsewhere' | 'rejected' | 'asked';
 
 interface Kept {
@@ -37,7 +37,7 @@ export const signedOut = signal<SignedOut | undefined>(undefined);
 export const activity = signal<readonly RequestRecord[]>([]);
 
 let used = Date.now();
-/** Whatever is under way: while a transfer runs, nobody is idle. */
+/** Returns true while a transfer runs, during which the session does not become idle. */
 let isBusy = (): boolean => false;
 
 /** Signs in with an access key. The secret's text is not kept. @throws S3Failure if the service refuses the key. */
@@ -92,7 +92,7 @@ function start(begun: Session): void {
   session.value = begun;
 }
 
-/** Clients of who signed out: what is still answered to them is nobody's. */
+/** Clients of ended sessions, whose late responses are ignored. */
 const retired = new WeakSet<S3Client>();
 
 function clientOf(accessKeyId: string, secret: SecretKey): S3Client {

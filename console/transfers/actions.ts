@@ -19,7 +19,7 @@ interface Move {
   readonly size: number;
 }
 
-/** The objects that were chosen: themselves, and for a folder all that is in it, as its listing goes on. */
+/** The chosen objects, and for a folder all objects in it, as it is listed. */
 export async function* objectsOf(
   client: S3Client,
   bucket: string,
@@ -204,7 +204,7 @@ function batches(all: readonly Doomed[]): readonly Batch[] {
   return requests;
 }
 
-/** Lets everybody read objects, and all that is in folders, or nobody but those who had rights by name. */
+/** Makes objects, and all objects in folders, public, or private except for grants by name. */
 export function startPublicAccess(
   client: S3Client,
   bucket: string,

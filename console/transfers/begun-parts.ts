@@ -3,7 +3,7 @@ import { isFailure } from '../s3/failure.ts';
 import { abortMultipartUpload, listParts } from '../s3/multipart.ts';
 import { readAll, remove, write } from '../session/store.ts';
 
-/** A multipart upload that was begun: enough to go on with it when the file is chosen again. */
+/** A started multipart upload, with the data to resume it when the file is chosen again. */
 export interface BegunParts {
   readonly accessKeyId: string;
   readonly endpoint: string;
@@ -32,7 +32,7 @@ export async function allBegunParts(client: S3Client): Promise<BegunParts[]> {
   return all.filter((each) => each.endpoint === endpoint && each.accessKeyId === credentials.accessKeyId);
 }
 
-/** Returns the upload of this very file to this key that was begun before, if the service still has it. */
+/** Returns a started upload of this file to this key, if the service still has it. */
 export async function begunPartsOf(
   client: S3Client,
   bucket: string,

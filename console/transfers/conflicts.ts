@@ -1,7 +1,7 @@
 import { isFailure } from '../s3/failure.ts';
 import { numbered } from '../format/names.ts';
 
-/** What the user chose for names that exist. */
+/** The user's choice for names that exist already. */
 export type Choice = 'replace' | 'skip' | 'both';
 
 /** Asks somebody. Nothing: stop. */

@@ -23,7 +23,7 @@ export async function downloadObject(client: S3Client, bucket: string, key: stri
   openHidden(await client.presigned({ method: 'GET', bucket, key, query }, seconds), { sandbox: true });
 }
 
-/** Begins a download without leaving the page, whatever the answer is. */
+/** Starts a download without leaving the page, even if the answer is an error. */
 function openHidden(url: string, options: { readonly sandbox: boolean }): void {
   const frame = document.createElement('iframe');
   frame.hidden = true;
@@ -98,7 +98,7 @@ function safePath(key: string): string {
     .join('/');
 }
 
-/** Saves a stream as a file: by the service worker, or from memory where there is none. */
+/** Saves a stream as a file: by the service worker, or from memory if there is no worker. */
 async function saveStream(stream: ReadableStream<Uint8Array>, name: string, signal: AbortSignal): Promise<void> {
   const worker = await activeWorker();
   if (worker === undefined) {

@@ -29,7 +29,7 @@ export interface Work {
   readonly signal: AbortSignal;
   /** Reports the amount of the item that is done, in the job's unit. */
   readonly progress: (amount: number) => void;
-  /** Reports a part of the item that failed, where the rest goes on. */
+  /** Reports that a part of the item failed while the rest continues. */
   readonly fail: (name: string, error: unknown) => void;
 }
 
@@ -57,7 +57,7 @@ const retryOffline = 5_000;
 /** The pages of items that are read ahead: 20,000 objects of a folder. */
 const maxPagesAhead = 20;
 
-/** Something long, made of items: goes on when one fails, can be paused, stopped and repeated for what failed. */
+/** A long task of many items. It continues when an item fails, and can be paused, stopped, and repeated for failed items. */
 export class Job<T = unknown> {
   readonly spec: JobSpec<T>;
   readonly id: number;

@@ -9,20 +9,20 @@ import type { Entry, ObjectEntry } from '../s3/listing.ts';
 
 const concurrency = 5;
 
-/** A link that was made here, by the key of its object. The service shows its URL once, and nothing but this page has it. */
+/** A link created here, with the key of its object. The service returns its URL only once, so only this page has it. */
 export interface MadeLink {
   readonly key: string;
   readonly url: string;
 }
 
-/** The links that a job has made so far. The list grows in place: a folder may have a million objects. */
+/** The links that a job has created. The list grows in place: a folder may have a million objects. */
 export interface MadeLinks {
   readonly made: readonly MadeLink[];
-  /** How many there are: changes whenever one is made. */
+  /** The number of links, which changes whenever one is created. */
   readonly count: ReadonlySignal<number>;
 }
 
-/** Folders are objects, too, which nobody wants a link to. */
+/** Folders are objects, too, but get no link. */
 async function* files(
   client: S3Client,
   bucket: string,

@@ -12,7 +12,7 @@ export interface UnfinishedUpload {
   readonly files: readonly QueuedFile[];
   /** The multipart uploads of these files that were begun. */
   readonly parts: readonly BegunParts[];
-  /** Whether the device keeps what is left of it. */
+  /** True if the device stores the rest of it. */
   readonly isQueued: boolean;
 }
 
@@ -40,7 +40,7 @@ export async function unfinishedUploads(client: S3Client): Promise<UnfinishedUpl
   return [...queued, ...alone];
 }
 
-/** Returns what is to be sent of the files that were chosen again: those of the same path, size and time. */
+/** Returns the files to send: those of the chosen ones that have the same path, size and time. */
 export function resumedItems({ files }: UnfinishedUpload, chosen: readonly UploadItem[]): UploadItem[] {
   const byPath = new Map(chosen.map((item) => [item.path, item.file]));
   return files.flatMap(({ path, key, size, lastModified }) => {

@@ -3,7 +3,7 @@ import { clear, read, readAll, remove, write, writeAll } from '../session/store.
 
 /** A file of an upload, as it is known again when it is chosen again. */
 export interface QueuedFile {
-  /** Where it is in what was chosen or dropped: `photos/a.jpg`. */
+  /** The path within the chosen or dropped folder: `photos/a.jpg`. */
   readonly path: string;
   readonly key: string;
   readonly size: number;
@@ -25,7 +25,7 @@ type Kept = Omit<UnfinishedQueue, 'files'>;
 
 const lockOf = (id: string): string => `stillage-upload-${id}`;
 const batch = 1_000;
-/** Those that this page is at. */
+/** The entries that this page is working on. */
 const active = new Set<string>();
 
 /**
@@ -77,7 +77,7 @@ export class UploadQueue {
     void remove('queued', this.nameOf(key)).catch(() => undefined);
   }
 
-  /** Ends the work on the queue. @param isGivenUp whether what is left of it is not to be sent any more */
+  /** Ends the work on the queue. @param isGivenUp true to drop the rest of it */
   async end(isGivenUp: boolean): Promise<void> {
     const left = (await readAll('queued', `${this.id}/`).catch(() => [])) as QueuedFile[];
     if (isGivenUp || left.length === 0) await forgetQueue(this.id);

@@ -22,7 +22,7 @@ import { UploadQueue, type QueuedFile } from './upload-queue.ts';
 /** A file, and the key it shall have. */
 export interface UploadItem {
   readonly file: File;
-  /** Where the file is in what was chosen or dropped: `photos/a.jpg`. */
+  /** The path within the chosen or dropped folder: `photos/a.jpg`. */
   readonly path: string;
   readonly key: string;
 }
@@ -47,7 +47,7 @@ async function withSlot<T>(act: () => Promise<T>): Promise<T> {
 /**
  * Uploads files, several at a time, large ones by parts.
  *
- * @param options.resumed the upload that this goes on with, which a closed page left
+ * @param options.resumed the upload to resume, which a closed page left
  */
 export function startUpload(
   client: S3Client,
@@ -84,7 +84,7 @@ export function startUpload(
     },
     ended: () => {
       const state = job.state.peek();
-      // Who stops an upload gives it up. Who signs out, or whose key is taken away, may go on with it later.
+      // Stopping an upload drops it. After signing out, or the loss of the key, it can be resumed later.
       const isGivenUp = state === 'stopped' && session.peek()?.client === client;
       // What failed can be tried again for as long as the page is open.
       if (state !== 'failed') void queue.end(isGivenUp);

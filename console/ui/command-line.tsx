@@ -20,7 +20,7 @@ export function CopyButton({
   name: given = label,
 }: {
   readonly text: string | (() => string);
-  /** What is seen beside the icon. */
+  /** The text beside the icon. */
   readonly label?: string;
   /** The accessible name, and the tooltip. */
   readonly name?: string;

@@ -21,7 +21,7 @@ export function ask<T>(render: (answer: (value: T) => void) => ComponentChildren
   });
 }
 
-/** Closes what is open: nobody is signed in any more. */
+/** Closes open dialogs at the end of the session. */
 export const closeDialog = (): void => open.peek()?.cancel();
 
 /** Shows the dialog that is open. */
@@ -67,7 +67,7 @@ export function DialogForm({
 }: {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Commands that do the same, with captions other than the AWS CLI; `none`: nothing is asked of the service. */
+  /** Commands that do the same, with captions other than the AWS CLI; `none`: no request is sent. */
   readonly commands: readonly LabelledCommand[] | 'none';
   readonly submit: string;
   readonly danger?: boolean;

@@ -15,7 +15,7 @@ const notices = signal<readonly Notice[]>([]);
 let count = 0;
 const shownFor = 8_000;
 
-/** Says something at the edge of the page; with an action, such as undo, that can be taken for as long as it is there. */
+/** Shows a message at the edge of the page, optionally with an action, such as undo, while it is visible. */
 export function notify(
   text: string,
   options: { readonly error?: unknown; readonly action?: Notice['action'] } = {},

@@ -18,13 +18,13 @@ interface Props {
   readonly onShown: (first: number, last: number) => void;
 }
 
-/** Where a list of a height is scrolled to. */
+/** The visible part of a list: its scroll position and height. */
 interface View {
   readonly top: number;
   readonly height: number;
 }
 
-/** Returns the height of a list in the page, and how many of its pixels one of the page's stands for. */
+/** Returns the height of a list in the page, and the number of its pixels for each pixel of the page. */
 function scaleOf(
   count: number,
   rowHeight: number,
@@ -69,7 +69,7 @@ export function VirtualList({ count, rowHeight, row, reveal, onShown }: Props) {
     };
   }, []);
 
-  // Only where the row that is to be seen changes: scrolling away from it is free.
+  // Only when the row to show changes: the user may scroll away from it.
   useLayoutEffect(
     () =>
       effect(() => {

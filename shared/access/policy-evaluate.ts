@@ -28,7 +28,7 @@ export interface PolicyQuestion {
 }
 
 /**
- * A policy prepared for one request, which may ask about a thousand keys. Whatever does not depend on the key is
+ * A policy prepared for one request, which may ask about a thousand keys. Everything that does not depend on the key is
  * computed once: the statements that apply to the caller, and each condition as long as its values stay the same.
  */
 export class PreparedPolicy {

@@ -23,7 +23,7 @@ export interface MultipartForm {
 
 const lineBreak = Buffer.from('\r\n');
 const emptyLine = Buffer.from('\r\n\r\n');
-/** What follows the last boundary. */
+/** The bytes after the last boundary. */
 const formEnd = '--\r\n';
 const carriageReturn = 0x0d;
 

@@ -1,4 +1,4 @@
-/** An amount of what quotas limit. Versions count as objects; parts of open uploads count as bytes. */
+/** An amount of objects and bytes, which quotas limit. Versions count as objects; parts of open uploads count as bytes. */
 export interface Amount {
   readonly bytes: number;
   readonly objects: number;

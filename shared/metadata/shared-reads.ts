@@ -33,7 +33,7 @@ export class SharedReads<Key, Value> {
       if (this.#running.get(key) === read) this.#running.delete(key);
     };
     this.#running.set(key, read);
-    // Before whoever waits for it goes on.
+    // Before the callers that wait for it continue.
     read.then(end, end);
     return read;
   }

@@ -1,6 +1,6 @@
-/** Limits how much of some work is done at the same time: first come, first served. */
+/** Limits the concurrency of some work: first come, first served. */
 export class Slots {
-  /** The most that is done at the same time. */
+  /** The maximum concurrency. */
   readonly count: number;
   #free: number;
   readonly #waiting: (() => void)[] = [];

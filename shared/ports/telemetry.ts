@@ -12,7 +12,7 @@ export interface RequestRecord {
   readonly payer?: string | undefined;
   /** The billing class, where bills are computed from the log. */
   readonly class?: string | undefined;
-  /** The number of requests that this one stands for, where the log has a sample of them. */
+  /** The number of requests that this one represents, if the log is sampled. */
   readonly sampled?: number | undefined;
   readonly bytesIn: number;
   readonly bytesOut: number;

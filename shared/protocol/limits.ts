@@ -92,7 +92,7 @@ export interface Limits {
 
 /** The default of a limit, and the range of its settings. */
 interface LimitRow {
-  /** Infinity: there is none, or it depends on the machine. */
+  /** Infinity: no limit, or it depends on the machine. */
   readonly value: number;
   readonly least: number;
   readonly most: number;

@@ -53,7 +53,7 @@ export class ListedRows {
   readonly #writer = new Utf8Writer();
   readonly #encoding: NameEncoding | undefined;
   readonly #md5 = Buffer.alloc(16);
-  /** What is inserted when the rows are complete, the ids of owners and further rows, and where. */
+  /** The ids of owners and further rows that are inserted when the rows are complete, with their positions. */
   readonly #inserted: (string | ListedRows)[] = [];
   readonly #places: number[] = [];
 

@@ -1,13 +1,13 @@
 /** One operation of a history, on one state. */
 export interface Operation<State> {
-  /** What is printed of it. */
+  /** The printed form. */
   readonly label: string;
   /** The moments at which it was sent and answered, in any unit. It took effect between them, if at all; `ended` may be infinite. */
   readonly began: number;
   readonly ended: number;
-  /** Whether it may also never have happened: it got no answer. */
+  /** True if it may never have happened: it got no answer. */
   readonly optional: boolean;
-  /** Whether it changes nothing, in whatever state. It may learn something, and return a state that says more. */
+  /** True if it changes no state. It may still return a state in which more is known. */
   readonly readOnly: boolean;
   /** Returns the states that it may lead to, none if what it answered does not fit the state. */
   readonly apply: (state: State) => readonly State[];
@@ -15,7 +15,7 @@ export interface Operation<State> {
   readonly forget?: (state: State) => State;
 }
 
-/** What was found of a history. */
+/** The result of the check of a history. */
 export type Verdict<State> =
   | { readonly linearizable: true; readonly configurations: number }
   | {
@@ -28,10 +28,10 @@ export type Verdict<State> =
       readonly states: readonly State[];
     };
 
-/** A state that the operations so far may have led to. */
+/** A state that is possible after the operations up to now. */
 interface Configuration<State> {
   readonly state: State;
-  /** Those of the pending operations that have taken effect in it. */
+  /** The pending operations that have taken effect in it. */
   readonly done: ReadonlySet<Operation<State>>;
 }
 

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { forNode } from '../../bin/build.mjs';
 import { forLambda } from '../../infra/bundle.ts';
 import { createCloudData, type CloudData } from '../support/cloud-data.ts';
 import { listen, type Door, type Engines } from '../support/engines.ts';
@@ -12,18 +13,18 @@ import type { FaultName } from './planted-faults.ts';
 import type { Random } from './random.ts';
 import { UnreliableAws } from './unreliable-aws.ts';
 
-/** The time-out of a call of the table in milliseconds: short, so that what is late does not hold up a run. */
+/** The time-out of a call of the table in milliseconds: short, so that late calls do not delay a run. */
 const tableTimeout = 1000;
 const numberOfInstances = 3;
 
 let count = 0;
 
-/** A process of the service, with the door by which it reaches AWS. */
+/** A process of the service, with the endpoint at which it calls AWS. */
 interface Instance {
   readonly url: string;
   readonly process: ChildProcess;
   readonly door: Door;
-  /** What it has logged. */
+  /** Its log. */
   readonly log: { text: string };
 }
 
@@ -35,13 +36,12 @@ export async function buildInstance(directory: string): Promise<string> {
     minify: false,
     entryPoints: [join(import.meta.dirname, 'cloud-instance.ts')],
     outfile,
-    // In modules, esbuild has no other `require` for packages that are not.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: forNode.banner,
   });
   return outfile;
 }
 
-/** What a run of instances needs besides the engines. */
+/** The options of a run of instances. */
 export interface InstancesOptions {
   /** The path of the program: {@link buildInstance}. */
   readonly program: string;
@@ -49,12 +49,12 @@ export interface InstancesOptions {
   readonly fault?: FaultName | undefined;
 }
 
-/** The service in the cloud as several processes that share table and blobs, each with memory of its own, any of which may be killed. */
+/** The service in the cloud: several processes that share table and blobs but no memory. Any of them may be killed. */
 export class CloudInstances {
   readonly aws: UnreliableAws;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #options: InstancesOptions;
-  /** Those that are up. */
+  /** The running instances. */
   #instances: readonly Instance[] = [];
   readonly #errors: string[] = [];
 
@@ -73,12 +73,12 @@ export class CloudInstances {
     return instances;
   }
 
-  /** What the processes have logged as errors, but for what AWS may cause. */
+  /** The errors in the logs of the processes, without those that AWS may cause. */
   get errors(): readonly string[] {
     return [...this.#errors, ...this.#instances.flatMap(errorsOf)];
   }
 
-  /** Connects a client to all of them: each of its requests goes to any. */
+  /** Connects a client to all instances. Each of its requests goes to a random one. */
   connect(random: Random): { send: Send; close: () => void } {
     const clients = new Map<Instance, PooledClient>();
     return {
@@ -94,7 +94,7 @@ export class CloudInstances {
     };
   }
 
-  /** Kills one in the midst of what it does, and starts another. */
+  /** Kills an instance in the middle of its work, and starts another. */
   async kill(): Promise<void> {
     const victim = this.#options.random.oneOf(this.#instances);
     this.#instances = this.#instances.filter((instance) => instance !== victim);
@@ -107,7 +107,7 @@ export class CloudInstances {
     await Promise.all(this.#instances.map((instance) => this.#end(instance)));
   }
 
-  /** Resolves once everything that it had sent to AWS is there. */
+  /** Kills an instance. Resolves once all its calls have reached AWS. */
   async #end({ process: child, door }: Instance): Promise<void> {
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
@@ -159,7 +159,7 @@ function environmentOf(names: CloudData): Readonly<Record<string, string>> {
   };
 }
 
-/** What AWS may cause. The client hears of it, too: by a 503, or a response that breaks off. */
+/** Errors that AWS may cause. The client notices them, too: by a 503, or a response that breaks off. */
 const expectedErrors = new Set([
   'no response from the table to a write',
   'a response broke off',

@@ -16,7 +16,7 @@ const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
 const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));
 const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 900));
-/** By then, every planted fault must have been found. Most are after one round; on a busy machine, requests may be too far apart for several. */
+/** The requests within which every planted fault must be found. Most need one round; on a busy machine, with less overlap, several. */
 const requestsOfFault = 9_000;
 /** About how many requests there are until all is looked at, and how many times a process is killed meanwhile. */
 const requestsPerRound = 300;

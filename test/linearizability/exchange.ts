@@ -4,7 +4,7 @@ import { textOf, textsOf } from '../support/expect-error.ts';
 import { queryOf, type Unsigned } from '../support/signer.ts';
 import type { Answer, Request } from './objects.ts';
 
-/** A response, whichever way it came. */
+/** A response, from either client. */
 interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -42,7 +42,7 @@ export class Contents {
 export interface Sendable {
   readonly request: Request;
   readonly content?: Content;
-  /** Of CompleteMultipartUpload: the id of the upload, and its document. */
+  /** For CompleteMultipartUpload: the id of the upload, and its document. */
   readonly upload?: { readonly id: string; readonly document: string };
 }
 
@@ -169,7 +169,7 @@ function unsignedOf(bucket: string, prefix: string, { request, content, upload }
   }
 }
 
-/** The ETag of what was read, if the bytes are those that belong to it: else a text that belongs to nothing. */
+/** The ETag that was read, if its bytes were returned; otherwise a text that no object has. */
 function readEtag(via: 'GET' | 'HEAD' | 'range', { headers, body }: Response, contents: Contents): string {
   const etag = unquoted(headers.etag) ?? 'none';
   const content = contents.get(etag);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { linearize } from './checker.ts';
 import { emptyGroup, operationsOf, type Answer, type Group, type Recorded, type Request } from './objects.ts';
 
-/** How many requests before the one that cannot be explained are printed. */
+/** The number of requests that are printed before the one that cannot be explained. */
 const printedRequests = 30;
 
-/** What was asked of one group of keys, and answered. */
+/** The requests for one group of keys, with their answers. */
 export class History {
   readonly name: string;
   readonly keys: readonly string[];

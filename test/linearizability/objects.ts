@@ -2,7 +2,7 @@ import type { Operation } from './checker.ts';
 
 /** A version of an object, or a delete marker. */
 interface Version {
-  /** Undefined: it has an id that no answer has told so far. */
+  /** Undefined: it has an id that no answer has contained yet. */
   readonly id: string | undefined;
   /** Stands for its bytes, which a read compares. Undefined: a delete marker. */
   readonly etag: string | undefined;
@@ -16,7 +16,7 @@ export interface Group {
   readonly versioning: 'off' | 'on' | 'suspended';
   /** The versions of each key, newest first. */
   readonly keys: Readonly<Record<string, readonly Version[]>>;
-  /** What copies in progress have read of their sources. */
+  /** The versions that copies in progress have read. */
   readonly read: Readonly<Record<string, Version>>;
 }
 
@@ -43,14 +43,14 @@ export type Request =
   | { readonly do: 'list versions' }
   | { readonly do: 'set versioning'; readonly to: 'on' | 'suspended' };
 
-/** What of a response the order of operations must explain. */
+/** The part of a response that the order of operations must explain. */
 export interface Answer {
   readonly status: number;
   /** x-amz-version-id. */
   readonly id?: string | undefined;
-  /** Of the bytes that were read or copied. */
+  /** The ETag of the bytes that were read or copied. */
   readonly etag?: string | undefined;
-  /** Whether the response has x-amz-delete-marker. */
+  /** True if the response has x-amz-delete-marker. */
   readonly marker?: boolean;
   /** The tag or the ACL that was read. */
   readonly value?: string;
@@ -80,7 +80,7 @@ export function emptyGroup(versioning: Group['versioning'], keys: readonly strin
   return { versioning, keys: Object.fromEntries(keys.map((key) => [key, []])), read: {} };
 }
 
-/** Returns the operations that a recorded request stands for: some are several, each of which takes effect at its own moment. */
+/** Returns the operations of a recorded request. Some requests are several operations, which take effect at different moments. */
 export function operationsOf(recorded: Recorded, keys: readonly string[]): readonly Operation<Group>[] {
   const { number, request, began, ended, answer } = recorded;
   const label = `#${number} [${began}–${ended}] ${JSON.stringify(request)} → ${JSON.stringify(answer) ?? 'no answer'}`;

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
 import type { Attributes, Change, Condition, WriteOutcome } from '../../shared/ports/key-value-table.ts';
 
-/** The milliseconds by which a planted fault is late, or behind. */
+/** The milliseconds by which a planted fault is late, or its data is stale. */
 const delay = 500;
 
 /** The methods as they are. */
 // eslint-disable-next-line @typescript-eslint/unbound-method -- each is called on a table
 const { get, query, write: writeTo } = DynamoDbTable.prototype;
 
-/** Whether a write makes a version current: it is the one by which a request happens. */
+/** Returns true if a write makes a version current, and so is the effect of a request. */
 function isCommit(changes: readonly Change[]): boolean {
   return changes.some(({ key }) => key.pk.startsWith('head/'));
 }

@@ -4,12 +4,12 @@ import { Refusal } from '../support/dynamodb/failures.ts';
 import type { EngineCall, Engines, SentAnswer } from '../support/engines.ts';
 import type { Random } from './random.ts';
 
-/** What becomes of a call of DynamoDB, each as often as its weight says. */
+/** The fates of a call of DynamoDB, with their weights. */
 const tableFates = {
   ...{ answered: 1000, refused: 12, 'failed before': 3, 'failed after': 4 },
   ...{ 'lost before': 3, 'lost after': 5, late: 0.4 },
 } as const;
-/** What becomes of a call of S3. */
+/** The fates of a call of S3, with their weights. */
 const blobFates = {
   ...{ answered: 1000, refused: 12, 'failed before': 4, 'failed after': 4 },
   ...{ 'lost before': 4, 'lost after': 4, 'cut off': 8 },
@@ -32,7 +32,7 @@ const usualDelay = 3;
 export class UnreliableAws {
   /** While it is, every call is answered. */
   isReliable = true;
-  /** How many calls met each fate. */
+  /** The number of calls that met each fate. */
   readonly fates: Partial<Record<Fate, number>> = {};
   readonly #engines: Engines;
   readonly #random: Random;
@@ -55,7 +55,7 @@ export class UnreliableAws {
     return answered;
   }
 
-  /** Resolves once no call is on its way: those that nobody waits for have taken effect, too. */
+  /** Resolves once no call is in progress, not even one that its caller has given up. */
   async settle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
@@ -117,7 +117,7 @@ function isOfTable({ headers }: EngineCall): boolean {
   return DynamoDbEngine.isFor(headers['x-amz-target']);
 }
 
-/** An error of the service itself, after which nobody knows whether the call was carried out. */
+/** An error of the service itself, which does not say whether the call was carried out. */
 function failure(call: EngineCall): EngineAnswer {
   if (!isOfTable(call)) return errorOfS3(500, 'InternalError', 'We encountered an internal error. Please try again.');
   return { ...refusal('InternalServerError'), status: 500 };

@@ -3,7 +3,7 @@ import { Histories, History } from './history.ts';
 import type { Answer, Request } from './objects.ts';
 import { Random } from './random.ts';
 
-/** The buckets, with their versioning at the beginning. That of the last one changes during the run. */
+/** The buckets, with their initial versioning. The versioning of the last one changes during the run. */
 const buckets = { plain: 'off', versioned: 'on', suspended: 'suspended' } as const;
 type BucketName = keyof typeof buckets;
 const groupsOfBucket = 3;
@@ -13,7 +13,7 @@ const clientsOfGroup = 3;
 
 /** Around what the blob store does differently: a few bytes, in the table, a file, more than a buffer. */
 const sizes = [32, 100, 1152, 4096, 40_000, 300 * 1024];
-/** How many versions of a key are left by an audit. */
+/** The number of versions of a key that an audit leaves. */
 const keptVersions = 3;
 
 const weights = {
@@ -26,7 +26,7 @@ interface Place {
   readonly bucket: BucketName;
   readonly prefix: string;
   readonly history: History;
-  /** What clients know of a key, by their answers: version ids, and the ETag that they saw last. */
+  /** The version ids of a key that clients learned from answers, and the ETag that they saw last. */
   readonly ids: Map<string, string[]>;
   readonly etags: Map<string, string>;
 }
@@ -97,7 +97,7 @@ export class Workload {
     await Promise.all(clients);
   }
 
-  /** Looks at everything while nothing else happens, and removes versions so that there are few. */
+  /** Reads everything while no other request runs, and removes old versions so that few are left. */
   async audit(send: Send): Promise<void> {
     const audits = this.#places.map(async (place) => {
       const { keys } = place.history;
@@ -212,7 +212,7 @@ function learn({ ids, etags }: Place, request: Request, { id, etag }: Answer): v
   if (id !== undefined && !isGone && !known.includes(id)) ids.set(key, [...known, id]);
 }
 
-/** Whether a request has no whole response because its connection broke. */
+/** Returns true for the error of a request whose connection broke before the response was complete. */
 function isBroken(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'HPE_INVALID_EOF_STATE'].includes(code);

@@ -10,7 +10,7 @@ import type { Recording } from './recording.ts';
 import type { DiskEvent } from './record.ts';
 import { clientOf, nothing, partOf, textOf } from './world.ts';
 
-/** What a power cut leaves of what was not synced. */
+/** The part of unsynced data that a power cut leaves. */
 export const severities = [
   'nothing',
   'names',
@@ -25,13 +25,13 @@ type Severity = (typeof severities)[number];
 
 /** A power cut: what it leaves follows from its seed. */
 export interface Cut {
-  /** How many events had happened. */
+  /** The number of events before the cut. */
   readonly at: number;
   readonly severity: Severity;
   readonly seed: number;
 }
 
-/** What was wrong after a cut. */
+/** A cut after which something was wrong. */
 export interface Loss {
   readonly cut: Cut;
   readonly what: string;
@@ -48,7 +48,7 @@ export function choiceOf({ severity, seed }: Cut): Choice {
   const first = (): number => 0;
   const names = { names: any, pages: any, sectors: any, 'all but one': last, everything: last, sizes: last };
   const name = (count: number): number => (severity in names ? names[severity as keyof typeof names](count) : 0);
-  /** Of the page that was asked for last: where between its oldest and newest content it is. */
+  /** The place of the latest page between its oldest and newest content. */
   let page: { file: File; number: number; place: number } | undefined;
   const spared = new Map<File, number>();
   const data = (file: File, unit: number, count: number): number => {
@@ -132,7 +132,7 @@ export function materialise(disk: Disk, cut: Cut, directory: string, kept: strin
   for (const { path, file } of files) {
     const target = join(directory, path);
     const isTable = path.endsWith('.mdb');
-    // LMDB makes its lock file anew when nobody has it open, whatever is in it.
+    // LMDB creates its lock file again when no process has it open, whatever its content.
     if (path.endsWith('/lock.mdb')) writeFileSync(target, Buffer.alloc(8192, `garbage ${cut.seed}`), { mode: 0o600 });
     else if (isTable || !file.isClean) writeFileSync(target, file.after(choice), { mode: 0o600 });
     else {

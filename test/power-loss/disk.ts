@@ -1,7 +1,7 @@
 import { Directory, File, type Call } from './nodes.ts';
 import type { DiskEvent } from './record.ts';
 
-/** How much of what is not synced a power cut leaves: for each value that could be there, which one is. */
+/** Chooses what a power cut leaves of unsynced data: one of the possible values of each page, size and name. */
 export interface Choice {
   /**
    * Chooses what a unit of a file holds, or the size of a file: one of `count` values, oldest first, of which the first is synced and the
@@ -19,7 +19,7 @@ export interface Sync {
   readonly path: string;
 }
 
-/** What a cut leaves: the files by their paths, and the directories. */
+/** The files and directories that a cut leaves, by their paths. */
 export interface Remains {
   readonly directories: readonly string[];
   readonly files: readonly { readonly path: string; readonly file: File }[];

@@ -1,11 +1,12 @@
 import { build } from 'esbuild';
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { forNode } from '../../bin/build.mjs';
 import type { Found } from './inspector.ts';
 
-/** After so many starts of the service in one process there is a new one. */
+/** The number of starts of the service in one process, after which a new one is forked. */
 const inspectionsOfChild = 500;
-/** Only a service that hangs takes as long, on however busy a machine. */
+/** The time in milliseconds after which a service hangs, even on a busy machine. */
 const patience = 600_000;
 
 /** Inspects directories in a child process, which damage may end. */
@@ -18,27 +19,21 @@ export class Inspector {
     this.#program = program;
   }
 
-  /** Bundles the program of the child process into a folder, as it is started often: ./inspector.ts. */
+  /** Bundles the program of the child process, ./inspector.ts, into a folder, as it is started often. */
   static async bundle(folder: string): Promise<Inspector> {
     const program = join(folder, 'inspector.mjs');
     await build({
       entryPoints: [join(import.meta.dirname, 'inspector.ts')],
       outfile: program,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      mainFields: ['module', 'main'],
+      ...forNode,
       external: ['@aws-sdk/*', import.meta.resolve('lmdb')],
       // From any folder.
       alias: { lmdb: import.meta.resolve('lmdb') },
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-      logLevel: 'warning',
     });
     return new Inspector(program);
   }
 
-  /** Returns what is found in a data directory, or why the service does not start on it. */
+  /** Returns the data found in a data directory, or why the service does not start on it. */
   async inspect(data: string): Promise<{ readonly found: Found } | { readonly failure: string }> {
     if (this.#inspected % inspectionsOfChild === 0) this.close();
     this.#inspected += 1;

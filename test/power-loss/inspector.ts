@@ -16,17 +16,17 @@ import { md5, type Version, type World } from './world.ts';
  * that everything agrees with everything else, and what clients can see. Damage may end it.
  */
 
-/** What is found in a directory. */
+/** The data found in a directory. */
 export interface Found {
   readonly world: World;
-  /** The ETags of what was read, with the MD5 of its bytes. */
+  /** The ETags of the objects that were read, with the MD5 of their bytes. */
   readonly etags: readonly (readonly [md5: string, etag: string])[];
-  /** What does not agree, in words. */
+  /** Inconsistencies, in words. */
   readonly faults: readonly string[];
 }
 
 /**
- * What a crash may leave: bytes and documents that nothing refers to, and the mark of a bucket that was being deleted, which ends by
+ * Findings that a crash may leave: bytes and documents that nothing refers to, and the mark of a bucket that was being deleted, which ends by
  * itself. docs/durability.md says so.
  */
 const harmless = new Set(['orphan-blob', 'orphan-details', 'orphan-manifest', 'orphan-document', 'stale-transition']);
@@ -79,7 +79,7 @@ interface Response {
   readonly status: number;
   readonly fields: Fields;
   readonly body: Buffer;
-  /** Made when it is asked for: most bodies are objects. */
+  /** Computed on demand: most bodies are objects. */
   readonly text: string;
 }
 

@@ -26,7 +26,7 @@ export class File {
   #syncedSize = 0;
   #current: Buffer = Buffer.alloc(0);
   #currentSize = 0;
-  /** By sector, oldest first: what it may hold besides what is synced. */
+  /** The possible contents of each sector besides the synced one, oldest first. */
   readonly #dirty = new Map<number, Value<Buffer>[]>();
   #sizes: Value<number>[] = [];
 
@@ -34,7 +34,7 @@ export class File {
     this.path = path;
   }
 
-  /** Whether everything is synced. */
+  /** True if everything is synced. */
   get isClean(): boolean {
     return this.#dirty.size === 0 && this.#sizes.length === 0;
   }

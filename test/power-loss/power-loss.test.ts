@@ -1,66 +1,43 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Random } from '../linearizability/random.ts';
 import { boundaries, findLosses, severities, type Cut } from './cuts.ts';
 import { Disk, type Sync } from './disk.ts';
 import { expectWhole, told } from './expect-whole.ts';
-import { Inspector } from './inspection.ts';
-import { buildRecorder, record, type Recording } from './recording.ts';
+import { record, type Recording } from './recording.ts';
+import { firstSeed, isLong, requests, seeds, setUp } from './set-up.ts';
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
-/** Settable, to try one run again: STILLAGE_SEED=7 STILLAGE_CUTS=1000. */
-const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));
+/** Settable, to try a run with other cuts again: STILLAGE_CUTS=1000. */
 const cutsOfRun = Number(process.env['STILLAGE_CUTS'] ?? (isLong ? 600 : 50));
 const cutsOfFirstStart = isLong ? 100 : 20;
-const requests = isLong ? 600 : 200;
-/** Of random cuts, the share at the places that are worth most. */
+/** The share of random cuts at {@link boundaries}. */
 const atBoundaries = 0.8;
 
-let folder: string;
-let library: string;
-let inspector: Inspector;
-let whyNot: string | undefined;
-/** Of the first seed with one process, which several tests use. */
+const tools = setUp();
+/** The recording of the first seed with one process, which several tests use. */
 let shared: Promise<Recording> | undefined;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stillage-recorder-'));
-  inspector = await Inspector.bundle(folder);
-  const built = await buildRecorder(folder);
-  if ('whyNot' in built) whyNot = built.whyNot;
-  else library = built.library;
-});
-beforeEach((context) => {
-  if (whyNot !== undefined) context.skip(whyNot);
-});
 afterAll(async () => {
-  inspector.close();
   await (await shared)?.remove();
-  await rm(folder, { recursive: true });
 });
 
 function recordedOnce(): Promise<Recording> {
-  return (shared ??= record(library, { seed: firstSeed, requests, processes: 1 }));
+  return (shared ??= record(tools.library, { seed: firstSeed, requests, processes: 1 }));
 }
 
 /**
- * Whatever was acknowledged is there after the power failed at any moment, and nothing is there by halves: on a disk that keeps what was
- * synced, and of everything else what it likes.
+ * Acknowledged writes are there after the power failed at any moment, and others are there entirely or not at all: on a disk that keeps
+ * synced data, and an arbitrary part of everything else.
  */
 describe.each([1, 2])('a service of %i processes whose power fails', (processes) => {
-  const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
-  it.each(all)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
+  it.each(seeds)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
     const isShared = seed === firstSeed && processes === 1;
-    const recording = await (isShared ? recordedOnce() : record(library, { seed, requests, processes }));
+    const recording = await (isShared ? recordedOnce() : record(tools.library, { seed, requests, processes }));
     const { events, root } = recording;
     let isKept = false;
     try {
       await expectWhole(recording);
       const cuts = [...cutsOf(recording, seed), ...duringFirstStart(recording, seed)];
-      const losses = await findLosses(recording, cuts, inspector);
+      const losses = await findLosses(recording, cuts, tools.inspector);
       isKept = losses.length > 0;
       if (isKept && isShared) shared = undefined;
       expect(told(losses) + (isKept ? `\nkept: ${root}` : '')).toBe('');
@@ -116,7 +93,7 @@ describe('a sync that is left out', () => {
   let recording: Recording;
   let cuts: Cut[];
   beforeAll(async () => {
-    if (whyNot !== undefined) return;
+    if (tools.whyNot !== undefined) return;
     recording = await recordedOnce();
     const { events } = recording;
     const answers = events.flatMap(({ type }, index) => (type === 'answer' ? [index + 1] : []));
@@ -127,7 +104,7 @@ describe('a sync that is left out', () => {
   }, 600_000);
 
   it.each(Object.keys(syncs))('is found if it is that of %s', { timeout: 600_000 }, async (name) => {
-    const losses = await findLosses(recording, cuts, inspector, { ignores: syncs[name]! });
+    const losses = await findLosses(recording, cuts, tools.inspector, { ignores: syncs[name]! });
     expect(losses).not.toEqual([]);
   });
 

@@ -10,7 +10,7 @@ export type DiskEvent =
       readonly call: string;
       readonly inode: string;
       readonly offset: number;
-      /** Whether the file was opened with O_DSYNC. */
+      /** True if the file was opened with O_DSYNC. */
       readonly isSynchronous: boolean;
       readonly bytes: Buffer;
     }

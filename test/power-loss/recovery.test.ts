@@ -1,61 +1,33 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Random } from '../linearizability/random.ts';
 import { boundaries, findLosses, severities, type Cut } from './cuts.ts';
 import type { Sync } from './disk.ts';
 import { expectWhole, told } from './expect-whole.ts';
-import { Inspector } from './inspection.ts';
-import { buildRecorder, record, type Recording } from './recording.ts';
+import { record, type Recording } from './recording.ts';
 import { recordRecovery, type Recovery } from './recovery.ts';
+import { firstSeed, isLong, requests, seeds, setUp } from './set-up.ts';
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
-/** Settable, to try one run again: STILLAGE_SEED=7. */
-const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));
-/** Of each run: how many starts after a cut are cut in turn, and how many times each of them. */
+/** The starts of each run that are cut, and the cuts of each of them. */
 const recoveriesOfRun = isLong ? 8 : 3;
 const cutsOfRecovery = isLong ? 50 : 12;
-const requests = isLong ? 600 : 200;
 
-let folder: string;
-let library: string;
-let inspector: Inspector;
-let whyNot: string | undefined;
+const tools = setUp();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stillage-recorder-'));
-  inspector = await Inspector.bundle(folder);
-  const built = await buildRecorder(folder);
-  if ('whyNot' in built) whyNot = built.whyNot;
-  else library = built.library;
-}, 600_000);
-beforeEach((context) => {
-  if (whyNot !== undefined) context.skip(whyNot);
-});
-afterAll(async () => {
-  inspector.close();
-  await rm(folder, { recursive: true });
-});
-
-/** Returns the places in the record of a start that are worth most. */
+/** Returns the {@link boundaries} in the record of a start. */
 function placesOf({ events, beginning }: Recovery): number[] {
   return boundaries(events).filter((at) => at > beginning);
 }
 
-/** Whatever was acknowledged is there after the power failed, and failed again while the service started. */
+/** Acknowledged writes are there after the power failed, and failed again while the service started. */
 describe.each([1, 2])('a service of %i processes whose power fails twice', (processes) => {
-  const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
-
-  it.each(all)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
-    const first = await record(library, { seed, requests, processes });
+  it.each(seeds)('has everything that it acknowledged, with the seed %i', { timeout: 3_600_000 }, async (seed) => {
+    const first = await record(tools.library, { seed, requests, processes });
     const random = new Random(seed);
     const firstPlaces = boundaries(first.events);
     let syncs = 0;
     for (let index = 0; index < recoveriesOfRun; index += 1) {
       const cut = { at: random.oneOf(firstPlaces), severity: random.oneOf(severities), seed: seed * 2003 + index };
-      const recovery = await recordRecovery(library, { first, cut, processes });
+      const recovery = await recordRecovery(tools.library, { first, cut, processes });
       await expectWhole(recovery);
       const places = placesOf(recovery);
       syncs += places.length;
@@ -75,20 +47,20 @@ describe.each([1, 2])('a service of %i processes whose power fails twice', (proc
 
 /** Expects that no cut loses anything. The directory of a start that fails stays. */
 async function expectNoLoss(recovery: Recording, cuts: readonly Cut[]): Promise<void> {
-  const losses = await findLosses(recovery, cuts, inspector);
+  const losses = await findLosses(recovery, cuts, tools.inspector);
   expect(losses.length > 0 ? `${told(losses)}\nkept: ${recovery.root}` : '').toBe('');
 }
 
 describe('a sync of the table that is left out while the service starts', () => {
   it('is found', { timeout: 600_000 }, async () => {
-    const first = await record(library, { seed: firstSeed, requests, processes: 1 });
+    const first = await record(tools.library, { seed: firstSeed, requests, processes: 1 });
     const cut = { at: boundaries(first.events).at(-1)!, severity: 'nothing' as const, seed: firstSeed };
-    const recovery = await recordRecovery(library, { first, cut, processes: 1 });
+    const recovery = await recordRecovery(tools.library, { first, cut, processes: 1 });
     const cuts = placesOf(recovery).map((at, index) => ({ at, severity: 'nothing' as const, seed: index }));
-    // The first one is that of what the failure has left.
+    // The first sync is of what the failure has left.
     let synced = 0;
     const ignores = ({ how, path }: Sync): boolean => how === 'sync' && path.endsWith('/data.mdb') && (synced += 1) > 1;
-    expect(await findLosses(recovery, cuts, inspector, { ignores })).not.toEqual([]);
+    expect(await findLosses(recovery, cuts, tools.inspector, { ignores })).not.toEqual([]);
     expect(synced).toBeGreaterThan(1);
     await Promise.all([first.remove(), recovery.remove()]);
   });

@@ -1,21 +1,21 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { administer } from '../support/administration.ts';
+import { runProgram } from '../support/program.ts';
 import { startService } from '../support/server.ts';
 import { materialise, type Cut } from './cuts.ts';
 import { Disk } from './disk.ts';
 import { readRecord, type DiskEvent } from './record.ts';
 import { recorderOf, type Recording } from './recording.ts';
 
-/** A start of the service on what a power cut has left, as a run of its own. */
+/** A recorded start of the service on what a power cut has left. */
 export interface Recovery extends Recording {
-  /** How many events lead to the directory that the cut has left. Those that follow are of the start. */
+  /** The number of events that create the directory left by the cut. The later ones belong to the start. */
   readonly beginning: number;
 }
 
 /**
- * Starts the service on what a cut of another run has left, has it free whatever is left to free, and stops it.
+ * Starts the service on what a cut of another run has left, lets it free released content, and stops it.
  * @returns a run in which all requests were answered that were before the cut, and none after
  */
 export async function recordRecovery(
@@ -32,8 +32,12 @@ export async function recordRecovery(
 
   const file = join(folder, 'record');
   const data = join(root, 'data');
-  const service = await startService({ data, ...recorderOf({ library, file, root, processes }) });
-  await administer(data, 'release');
+  const recorder = recorderOf({ library, file, root, processes });
+  const service = await startService({ data, ...recorder });
+  // The command itself follows what the feed has when it comes, and so writes to the table as well.
+  const { env } = recorder;
+  const released = await runProgram(['release', '--data', data], { ...(env && { env }), killAfter: 120_000 });
+  if (released.code !== 0) throw new Error(`nothing was released: ${released.stderr}`);
   if ((await service.stop()) !== 0) throw new Error(`the service did not stop: ${service.output.stderr}`);
   return {
     events: [...left, ...(await readRecord(file))],
@@ -46,7 +50,7 @@ export async function recordRecovery(
   };
 }
 
-/** Returns events that lead to a directory as it is, all of it synced: a disk has nothing else to offer after a failure. */
+/** Returns events that create a directory as it is, all of it synced: after a failure, a disk holds nothing else. */
 async function eventsOf(root: string): Promise<DiskEvent[]> {
   const events: DiskEvent[] = [];
   const paths = new Map<string, string>();

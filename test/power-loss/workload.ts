@@ -18,9 +18,9 @@ const weights = {
 /** A request, and what can be seen after it. */
 interface Step {
   readonly request: Unsigned;
-  /** What may be seen after the request, the last one if it was acknowledged. All but the last are for requests that are no single change. */
+  /** The possible states after the request; the last one if it was acknowledged. Only requests that are several changes have more than one. */
   readonly outcomes: readonly [...World[], World];
-  /** What the client learns from the response. */
+  /** Takes from the response what the client has to know. */
   readonly learn?: (response: PooledResponse) => void;
 }
 
@@ -227,7 +227,7 @@ export class Client {
     return `${bucket}/${this.name}/${this.#random.below(keysOfClient)}`;
   }
 
-  /** Bytes that nothing else has, unless there are none. */
+  /** Unique bytes, unless there are none. */
   #fresh(size: number): Buffer {
     const bytes = Buffer.alloc(size, `${this.name} ${(this.#count += 1)} `);
     this.#keep(bytes, md5(bytes));

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** What a client has stored, as far as it can be seen: what may be read again after a cut is compared with it. */
+/** The visible data of a client. The data that is read after a cut is compared with it. */
 export interface World {
-  /** By `bucket/key`: the versions, newest first. */
+  /** The versions of each `bucket/key`, newest first. */
   readonly objects: Readonly<Record<string, readonly Version[]>>;
-  /** By `bucket/key`: the parts of the open upload, by number; MD5 of their bytes. */
+  /** The parts of the open upload of each `bucket/key`: the MD5 of their bytes, by number. */
   readonly uploads: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** By `bucket?parameter`: documents. */
+  /** Documents by `bucket?parameter`. */
   readonly settings: Readonly<Record<string, string>>;
   /** The buckets that belong to this client alone. */
   readonly buckets: readonly string[];

@@ -16,7 +16,7 @@ interface Blob {
   readonly writtenAt: number;
 }
 
-/** How many bytes of a blob are read at once: small, so that much can happen between two reads. */
+/** The number of bytes of a blob that are read at once: small, so that much can happen between two reads. */
 const chunkBytes = 4096;
 
 /** The blobs of a simulation. */
@@ -121,7 +121,7 @@ export class SimulatedBlobs implements BlobStore {
   }
 }
 
-/** What a store says that is out of some resource: the client may try again. */
+/** Returns the error of a store that lacks a resource: the client may try again. */
 function exhausted(): Error {
   return Object.assign(new Error('the store is out of resources'), { code: 'ENOSPC' });
 }

@@ -28,7 +28,7 @@ type Start = () => SimulatedProcess;
 
 /**
  * The service as it runs in the cloud: processes that know nothing of one another, a function for each follower of the feed, and background
- * functions. Composed as functions/runtime/cloud does, but for the AWS SDK.
+ * functions. Composed as in functions/runtime/cloud, without the AWS SDK.
  */
 export class CloudDeployment implements Deployment {
   readonly operator: Adapters;

@@ -4,7 +4,7 @@ export interface SimulatedEvent {
   readonly at: number;
   readonly label: string;
   readonly act: () => void;
-  /** Whether code continues that has to run before the next event. */
+  /** True if code continues that has to run before the next event. */
   readonly resumes: boolean;
 }
 
@@ -29,7 +29,7 @@ export class EventQueue {
     heap[at] = entry;
   }
 
-  /** Takes the earliest event; undefined if there is none. */
+  /** Removes and returns the earliest event; undefined if the queue is empty. */
   next(): SimulatedEvent | undefined {
     const heap = this.#heap;
     const [first] = heap;

@@ -17,10 +17,10 @@ const rules = `<LifecycleConfiguration>
   <Rule><ID>c</ID><Status>Enabled</Status><Filter/><AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule>
 </LifecycleConfiguration>`;
 const enabled = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
-/** By how much clocks may differ, in milliseconds. */
+/** The largest difference between clocks, in milliseconds. */
 const skew = 1000;
 
-/** A versioned bucket with lifecycle rules, in which days pass: they remove what is due, and nothing else. */
+/** A versioned bucket with lifecycle rules. Days pass; the rules must remove exactly what is due. */
 export class Expiry implements Scenario {
   readonly #stage: Stage;
   #bucketId = '';
@@ -59,7 +59,7 @@ export class Expiry implements Scenario {
     await runClients(this.#stage, isOver, [client, client]);
   }
 
-  /** After a pass that nobody disturbed, nothing is left that was due before what may not be visible yet. */
+  /** Checks that an undisturbed pass has left nothing that was due, except changes that it may not have seen yet. */
   async check(): Promise<void> {
     await this.#stage.deployment.tidy();
     const left = this.#stage.stores.table

@@ -1,14 +1,14 @@
 import type { Latency } from './scheduler.ts';
 
-/** How often what goes wrong, as probabilities, and how long calls take. */
+/** The probabilities of faults, and the latency of calls. */
 export interface Faults {
   /** The table is too busy: nothing is read or written. */
   readonly busy: number;
-  /** Of writes whose answer is lost; half of them were carried out. */
+  /** The answer to a write is lost; half of these writes are carried out. */
   readonly lost: number;
-  /** Of calls of the blob store that fail. */
+  /** A call of the blob store fails. */
   readonly blobs: number;
-  /** Of connections that break before the client has the whole answer. */
+  /** A connection breaks before the client has the whole answer. */
   readonly connections: number;
   readonly latency: Latency;
 }

@@ -5,7 +5,7 @@ import type { FeedRecord } from '../../shared/ports/key-value-table.ts';
 import type { SimulatedProcess } from './scheduler.ts';
 import type { World } from './table.ts';
 
-/** How many shards take writes at the same time, and how long a shard lives before another takes its place. */
+/** The number of shards that take writes at the same time, and the time after which another shard replaces one. */
 const lanes = 2;
 const shardLifetime = 4 * hour;
 /** The longest time until a record can be read, in milliseconds. */
@@ -14,7 +14,7 @@ const largestBatch = 20;
 
 type Loses = (records: readonly FeedRecord[]) => readonly FeedRecord[];
 
-/** How far the reader of a lane has come: kept by the event source mapping, not by the function. */
+/** The position of a lane's reader: kept by the event source mapping, not by the function. */
 class Checkpoint {
   /** The number of records of the table that are passed, of this lane or another. */
   passed = 0;
@@ -33,7 +33,7 @@ export class SimulatedStream {
   readonly #feed: readonly FeedRecord[];
   readonly #loses: Loses;
   readonly #checkpoints = new Map<string, Checkpoint>();
-  /** The processes at work on a batch, also on those that nobody waits for: each as often as it is. */
+  /** The processes at work on a batch, also after its caller gave up: each once for every batch. */
   readonly #running = new Map<object, SimulatedProcess>();
 
   /** @param loses a planted fault: returns the records that are left of a batch */
@@ -72,7 +72,7 @@ export class SimulatedStream {
     }
   }
 
-  /** Whether every reader has passed all records until now. */
+  /** True if every reader has passed all records written until now. */
   get isDrained(): boolean {
     const isAtWork = [...this.#running.values()].some(({ isAlive }) => isAlive);
     return !isAtWork && [...this.#checkpoints.values()].every(({ passed }) => passed >= this.#feed.length);

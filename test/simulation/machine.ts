@@ -7,7 +7,7 @@ import { host } from './network.ts';
 import type { SimulatedProcess } from './scheduler.ts';
 import { declarations } from './tenants.ts';
 
-/** By then, all clients of a process that was killed know that their connections are broken; in milliseconds. */
+/** The time in milliseconds after which all clients of a killed process know that their connections are broken. */
 const cutOff = 100;
 
 const options: StartOptions = {
@@ -96,7 +96,7 @@ export class MachineDeployment implements Deployment {
     }
   }
 
-  /** The log of changes as a process has it. */
+  /** A process's access to the log of changes. */
   #feed(process: SimulatedProcess): ChangeFeed {
     const { world, table, fault } = this.#stores;
     const { scheduler, adversity } = world;

@@ -19,7 +19,7 @@ export interface Response {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly text: string;
-  /** Of an error. */
+  /** The code of an error response. */
   readonly code: string | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface KnownFault {
   readonly name: string;
   readonly deployment: DeploymentKind;
   readonly fault: PlantedFault;
-  /** What it is found by. */
+  /** The message of the check that finds it. */
   readonly message: RegExp;
 }
 

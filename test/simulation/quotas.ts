@@ -27,7 +27,7 @@ export class QuotaScenario implements Scenario {
   #quota: (typeof quotas)[number] = quotas[0];
   /** The partitions of completed uploads, whose parts are counted with the objects that they are. */
   readonly #completed = new Set<string>();
-  /** What the bucket holds, with the parts of open and aborted uploads. */
+  /** The usage of the bucket, including parts of open and aborted uploads. */
   readonly #held = { objects: 0, bytes: 0 };
 
   constructor(stage: Stage) {

@@ -138,7 +138,7 @@ export class Rights implements Scenario {
     const unsigned = requests[operation]![1](key, random.oneOf(keys.filter((other) => other !== key)));
     const response = await attempt(this.#stage, by, operation, unsigned);
     if (response === undefined) return;
-    // In DeleteObjects each key has an answer of its own.
+    // DeleteObjects answers each key separately.
     const isDenied = response.status === 403 || response.text.includes('<Code>AccessDenied</Code>');
     const mayBeAllowed = by === tenants.guest && (this.#isAllowed || this.#lastAllowed + longestHidden >= began);
     const mayBeDenied = by !== tenants.guest || !this.#isAllowed || this.#lastDenied + longestHidden >= began;
@@ -147,7 +147,7 @@ export class Rights implements Scenario {
     if (!isDenied && !mayBeAllowed) throw new Error(`${answer}, without rights`);
   }
 
-  /** Whether the guest has rights at this moment. */
+  /** True if the guest has rights at this moment. */
   get #isAllowed(): boolean {
     return isGranted(this.#stage.stores.table.item(itemKey.bucket(bucket)));
   }

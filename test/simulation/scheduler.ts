@@ -2,10 +2,10 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import { Random } from '../linearizability/random.ts';
 import { EventQueue } from './event-queue.ts';
 
-/** A process of the service. Once it has ended, none of its calls is answered any more. */
+/** A process of the service. After its end, its calls get no answer. */
 export class SimulatedProcess {
   readonly name: string;
-  /** Whether calls on their way may take effect after its end, as those over a network do. */
+  /** True if its calls may take effect after its end, as calls over a network do. */
   readonly isOutlived: boolean;
   #isAlive = true;
   readonly #atEnd = new Set<() => void>();
@@ -33,7 +33,7 @@ export class SimulatedProcess {
   }
 }
 
-/** How long calls take, in milliseconds: between the call and its effect, and between that and the answer. */
+/** The latency of calls in milliseconds: from the call to its effect, and from there to the answer. */
 export interface Latency {
   readonly usual: number;
   readonly slow: number;
@@ -54,7 +54,7 @@ export class Scheduler {
   #now: number;
   #hash = 0x811c9dc5;
   #events = 0;
-  /** How many calls have not ended. */
+  /** The number of calls in progress. */
   #calls = 0;
   #failure: Error | undefined;
 
@@ -160,7 +160,7 @@ export class Scheduler {
     return settled;
   }
 
-  /** Lets all calls in progress end, and then time pass in which nothing happens: whoever would have woken meanwhile wakes afterwards. */
+  /** Waits for the end of all calls in progress, and then lets time pass without events: code that sleeps until then wakes afterwards. */
   async skip(milliseconds: number): Promise<void> {
     await everythingWaits();
     while (this.#calls > 0) await this.#step();

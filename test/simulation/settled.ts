@@ -9,8 +9,8 @@ import type { Item } from '../../shared/ports/key-value-table.ts';
 import type { Stage } from './scenario.ts';
 
 /**
- * What lost answers and processes that end leave to a scrub: bytes and items that nothing refers to, and the references of content that has
- * been released, if the answer to their removal was lost.
+ * Findings of a scrub that lost answers and killed processes explain: bytes and items that nothing refers to, and the references of
+ * released content, if the answer to their removal was lost.
  */
 const mayBeLeft = [
   /^orphan-(?:blob|manifest|details|document|part) /,

@@ -11,7 +11,7 @@ const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
 const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 175 : 1));
 const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 3000 : 2000));
-/** By then, every planted fault must have been found. */
+/** The requests within which every planted fault must be found. */
 const requestsOfFault = 2000;
 const deployments: readonly DeploymentKind[] = ['machine', 'cloud'];
 

@@ -20,7 +20,7 @@ import type { World } from './table.ts';
 
 export type DeploymentKind = 'machine' | 'cloud';
 
-/** What to simulate. Everything follows from it. */
+/** The options of a simulation, which determine everything in it. */
 export interface SimulationOptions {
   readonly seed: number;
   readonly deployment: DeploymentKind;
@@ -29,12 +29,12 @@ export interface SimulationOptions {
   readonly fault?: PlantedFault;
 }
 
-/** What was simulated. */
+/** The amounts that were simulated. */
 export interface SimulationReport {
   readonly requests: number;
   readonly events: number;
   readonly kills: number;
-  /** Of virtual time. */
+  /** Days of virtual time. */
   readonly days: number;
   /** Histories of groups of keys, of nine, that would take too long to check. */
   readonly unchecked: number;
@@ -54,7 +54,7 @@ const requestsOfRound = 300;
 const requestsBetweenKills = 150;
 /** No larger, so that most of the time is spent on other things than digests. */
 const largestObject = 5000;
-/** How long after its end a request may have effects, in milliseconds. */
+/** The time after its end in which a request may still have effects, in milliseconds. */
 const settlingTime = 30 * second;
 
 /** Simulates a service and its clients. @throws Error if a promise of the service is broken, with the last events */

@@ -4,7 +4,7 @@ import { compareUtf8 } from '../../shared/ports/utf8-order.ts';
 export class SortedKeys<Value> {
   static readonly compare = compareUtf8;
   readonly #values: Map<string, Value>;
-  /** Undefined: to be sorted when it is asked for. */
+  /** Undefined: sorted on demand. */
   #keys: readonly string[] | undefined;
 
   constructor(values: Iterable<readonly [string, Value]> = []) {

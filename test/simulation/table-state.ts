@@ -17,12 +17,12 @@ import type {
 
 /** The limits of the port, which are those of DynamoDB: shared/ports/key-value-table.ts, docs/data-layout.md. */
 const limits = { pk: 1500, sk: 1024, item: 400 * 1024, items: 100, transaction: 4 * 1024 * 1024, page: 1024 * 1024 };
-/** How far back a read that may be stale sees, in milliseconds. */
+/** The longest staleness of an eventually consistent read, in milliseconds. */
 const longestStaleness = 5000;
-/** How many changes are kept for such reads. */
+/** The number of changes that are kept for such reads. */
 const keptChanges = 1000;
 
-/** Who writes. */
+/** The origin of a write. */
 export interface Writer {
   readonly process: string;
   /** The request that the process serves; undefined if it does something by itself. */

@@ -19,14 +19,14 @@ import type { TableState, Writer } from './table-state.ts';
 /** The longest time that plain reads see the items of a transaction as they were, in milliseconds, unless it is acknowledged before. */
 export const longestHidden = 40;
 
-/** What of the simulation a table, or a blob store, of a process depends on. */
+/** The parts of the simulation on which a process's table or blob store depends. */
 export interface World {
   readonly scheduler: Scheduler;
   readonly adversity: Adversity;
 }
 
 /**
- * The table as a process has it: every call takes its time, and may fail in every way that the port allows.
+ * A process's access to the table: every call takes time, and may fail in every way that the port allows.
  *
  * Where conditions are not free, it is like DynamoDB: pages are short, transactions become visible to plain reads item by item, stale reads are
  * stale, and a put without conditions may be carried out twice.

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import type { Run } from './program.ts';
 import { runWarm } from './warm-program.ts';
 
-/** Where commands of administration are carried out. */
+/** The target of administrative commands: a data directory or a deployment. */
 export interface Place {
-  /** What says so on the command line. */
+  /** The options that name it on the command line. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -14,7 +14,7 @@ export function onData(data: string): Place {
   return { args: ['--data', data], env: {} };
 }
 
-/** Runs a command somewhere: a data directory, if it is only a path. */
+/** Runs a command on a target. A string is the path of a data directory. */
 export function runAt(place: Place | string, args: readonly string[]): Promise<Run> {
   const { args: where, env } = typeof place === 'string' ? onData(place) : place;
   return runWarm([...args, ...where], env);

@@ -14,7 +14,7 @@ const version = /^aws-cli\/\S+/.exec(spawnSync('aws', ['--version'], { encoding:
 export const awsInstalled = version !== undefined;
 export const howToInstallAws = 'aws is not installed: pip install awscli, or apt-get install awscli';
 
-/** What `aws` and boto3 need to know of a service; for the rest they have their default settings. */
+/** Returns the settings that `aws` and boto3 need for a service. All others have their defaults. */
 export function awsEnvironment(endpoint: Endpoint): Record<string, string> {
   return {
     AWS_ACCESS_KEY_ID: alice.accessKeyId,

@@ -14,9 +14,8 @@ export async function blobsBelow(data: string): Promise<string[]> {
 }
 
 /**
- * Counts the blobs that came into the embedded store since this call, of those that are still there: blobs that were there before may be
- * freed at any time, if they belong to what was deleted earlier. Where the service was not started here, nobody can look, and every
- * expectation holds.
+ * Counts the blobs that came into the embedded store since this call and are still there: earlier blobs may be freed at any time, if they
+ * belong to deleted versions. If the service was not started here, its directory is inaccessible, and every expectation holds.
  */
 export async function newBlobs({ started }: ServiceUnderTest): Promise<{ expectCount(count: number): Promise<void> }> {
   if (!started) return { expectCount: () => Promise.resolve() };

@@ -11,19 +11,19 @@ import { pathOf, queryOf, type Key, type Unsigned } from './signer.ts';
  * A request for each operation that changes something, with a body whether that means something or not, so that it can be held.
  */
 
-/** Where something is changed, and by whom. */
+/** The bucket in which something is changed, and the callers. */
 export interface Scene {
   readonly service: ServiceUnderTest;
   readonly bucket: string;
-  /** Of the bucket's owner. */
+  /** The key of the bucket's owner. */
   readonly owner: Key;
-  /** Of whoever sends the request. */
+  /** The key that signs the request. */
   readonly caller: Key;
   /** An object that anybody may read: `/bucket/key` */
   readonly source: string;
 }
 
-/** What requests have to name that the service has given a name. */
+/** The ids, chosen by the service, that requests have to name. */
 interface Ids {
   readonly uploadId?: string;
   readonly linkId?: string;
@@ -36,25 +36,25 @@ export interface Change {
   readonly operation: string;
   /** `data`: rights count when the request comes. `settings`: they count at the commit. */
   readonly kind: 'settings' | 'data';
-  /** What policies call it; a Deny of it binds the owner of the bucket, too. */
+  /** Its action in policies; a Deny of it binds the owner of the bucket, too. */
   readonly action?: string;
-  /** How the owner of the bucket can grant others the right to it. */
+  /** The ways in which the bucket's owner can grant others the right to it. */
   readonly grants?: readonly Way[];
   /** It is for a bucket without objects. */
   readonly wantsEmpty?: true;
-  /** How it has to be held, if not like any other. */
+  /** The way in which the request is held, if it differs from the default. */
   readonly holding?: Partial<Holding>;
   /** Makes what it changes. */
   readonly prepare?: (scene: Scene) => Promise<Ids>;
   readonly request: (scene: Scene, ids: Ids) => Unsigned;
 }
 
-/** How others get a right, or the owner loses one. */
+/** The means by which others get a right, or the owner loses one. */
 type Way = 'policy' | 'acl';
 
 /** The key that requests are about. */
 export const key = 'key';
-/** What RenameObject calls it. */
+/** The new name that RenameObject gives. */
 const renamed = 'renamed';
 
 /** Sends a request, which must succeed. */
@@ -65,7 +65,7 @@ export async function done(service: ServiceUnderTest, by: Key, request: Unsigned
   return response;
 }
 
-/** Puts an object of whoever it is put by. */
+/** Puts an object, which its sender owns. */
 export async function putKey({ service, bucket }: Scene, by: Key, name = key): Promise<void> {
   await done(service, by, { method: 'PUT', path: pathOf(bucket, name), body: `of ${by.accessKeyId}` });
 }
@@ -77,7 +77,7 @@ const digestOf = (document: string): Record<string, string> => ({
   'content-md5': createHash('md5').update(document).digest('base64'),
 });
 
-/** Grants everybody whatever they grant; a document besides would be refused, so there is no body. */
+/** Headers that grant everybody a right. A document would be refused beside them, so there is no body. */
 const open = { 'x-amz-acl': 'public-read-write' };
 
 const both = ['policy', 'acl'] as const;
@@ -393,10 +393,10 @@ const ofData: readonly Change[] = [
   },
 ];
 
-/** Every change of a bucket that is there, and of what is in one. */
+/** Every change of an existing bucket, or of its contents. */
 export const changes: readonly Change[] = [...ofBuckets, ...ofObjects, ...ofData];
 
-/** All that the owner can be told of a bucket, but for its counters, which follow. */
+/** Returns everything that the owner can read of a bucket, except its counters, which lag. */
 export async function stateOf(service: ServiceUnderTest, bucket: string, owner: Key): Promise<readonly string[]> {
   const ofBucket = ['acl', 'policy', 'cors', 'website', 'lifecycle', 'tagging', 'versioning', 'monitoring', 'alarms'];
   const requests = [

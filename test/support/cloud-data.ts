@@ -10,7 +10,7 @@ import { accounts } from './server.ts';
 const secret = 'A1b2C3d4'.repeat(8);
 const edgeSecret = 'Z9y8X7w6'.repeat(8);
 
-/** What a deployment calls that which it keeps. */
+/** The names of a deployment's table, bucket and secrets. */
 export interface CloudData {
   readonly Table: string;
   readonly Blobs: string;

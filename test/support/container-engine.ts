@@ -12,7 +12,7 @@ import { freePort } from './free-port.ts';
  * variables of the container and the command of the Dockerfile. What an image isolates is not isolated here.
  */
 
-/** What `POST /containers/create` is told, as far as it matters here. */
+/** The used fields of the body of `POST /containers/create`. */
 interface CreatedContainer {
   readonly Image: string;
   readonly Env?: readonly string[];
@@ -32,7 +32,7 @@ export interface ContainerEngine {
   readonly host: string;
   /** All that were created. */
   readonly created: readonly CreatedContainer[];
-  /** How many are left. */
+  /** The number of containers left. */
   readonly left: number;
   close(): Promise<void>;
 }

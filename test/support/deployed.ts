@@ -4,21 +4,21 @@ import { consoleOrigin, type ServiceOptions } from './server.ts';
 /** Names the server that gives out deployments, where tests run against the cloud (test/cloud/suite-setup.ts). */
 export const deploymentsVariable = 'STILLAGE_TEST_DEPLOYMENTS';
 
-/** Whether the tests run against deployments in the cloud, as test/cloud/suite-setup.ts has them. */
+/** True if the tests run against the cloud deployments of test/cloud/suite-setup.ts. */
 export const isCloud = (process.env[deploymentsVariable] ?? '') !== '';
 
 /** Settings of a deployment besides those of `cdk.json`, as `-c` gives them. */
 export type Context = Readonly<Record<string, string>>;
 
-/** How much more often than its schedules say a deployment does what they start, so that tests need not wait for it. */
+/** The pace of a deployment's schedules: faster than their settings, so that tests need not wait for them. */
 export interface Pace {
-  /** Buckets are monitored so often, while somebody asks the deployment for something. */
+  /** The seconds between two runs of monitoring, as long as the deployment gets requests. */
   readonly monitoringSeconds?: number;
-  /** A day of lifecycle rules takes so long, while somebody asks the deployment for something. */
+  /** The seconds of a day of lifecycle rules, as long as the deployment gets requests. */
   readonly lifecycleDaySeconds?: number;
 }
 
-/** A deployment that somebody wants. */
+/** The settings of a deployment that tests ask for. */
 export interface Wish {
   readonly context: Context;
   readonly pace: Pace;
@@ -26,30 +26,30 @@ export interface Wish {
   readonly console?: boolean;
 }
 
-/** Where a deployment keeps what it is given, past every role. */
+/** Access to the stored data of a deployment, without any role. */
 export interface KeptInCloud {
   readonly engine: string;
   readonly table: string;
   readonly blobs: string;
 }
 
-/** One that is there. */
+/** A running deployment. */
 export interface Deployed {
   readonly url: string;
-  /** The origin of its console, if it was wished for. */
+  /** The origin of its console, if the wish included one. */
   readonly consoleUrl?: string | undefined;
-  /** Where it is administered. */
+  /** The target of its administrative commands. */
   readonly place: Place;
   readonly kept: KeptInCloud;
 }
 
-/** What buckets and websites have their names below. */
+/** The parent domains of buckets and websites. */
 export const usualDomains = { domain: 'storage.example.com', websiteDomain: 'web.example.com' };
 
 const certificateIn = (region: string): string =>
   `arn:aws:acm:${region}:000000000000:certificate/01234567-89ab-cdef-0123-456789abcdef`;
 
-/** What every deployment for these tests has, so that most files can share one. */
+/** Adds the defaults of deployments for these tests, so that most files can share one. */
 const withDefaults = (context: Context): Context => ({
   ...usualDomains,
   certificate: certificateIn('us-east-1'),
@@ -108,7 +108,7 @@ export function wishOf({ args = [], env = {}, alone }: ServiceOptions): Wish {
   return { context: withDefaults(context), pace };
 }
 
-/** A deployment that is set so. It is started if there is none yet, and goes after the last file. */
+/** Returns a deployment with these settings. Starts it if necessary; it ends after the last file. */
 export async function deployed(options: ServiceOptions = {}, console = false): Promise<Deployed> {
   const body = JSON.stringify({ ...wishOf(options), console } satisfies Wish);
   const response = await fetch(process.env[deploymentsVariable]!, { method: 'POST', body });
@@ -116,7 +116,7 @@ export async function deployed(options: ServiceOptions = {}, console = false): P
   return (await response.json()) as Deployed;
 }
 
-/** What a deployment has written to its logs. */
+/** Returns the logs of a deployment. */
 export async function deployedLog(url: string): Promise<string> {
   const response = await fetch(`${process.env[deploymentsVariable]!}/log?of=${encodeURIComponent(url)}`);
   return response.text();

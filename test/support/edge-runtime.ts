@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import type { ViewerRequest, ViewerRequestEvent } from '../../functions/edge/router.ts';
 
-/** A viewer's request as CloudFront Functions are told of it. */
+/** A viewer's request, as CloudFront Functions receive it. */
 export interface EdgeRequest {
   readonly method: string;
   /** Raw path and query. */
@@ -10,7 +10,7 @@ export interface EdgeRequest {
   readonly address: string;
 }
 
-/** What comes of it. */
+/** A request as the router passes it on. */
 export interface RoutedRequest {
   readonly origin: string | undefined;
   readonly uri: string;
@@ -20,7 +20,7 @@ export interface RoutedRequest {
 }
 
 /**
- * As much as the runtime of CloudFront Functions has of the language's library; of what a context of V8 has, all else is taken.
+ * The globals of the runtime of CloudFront Functions. All others of a V8 context are deleted.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/functions-javascript-runtime-20.html
  */
 const present = new Set([
@@ -39,7 +39,7 @@ const present = new Set([
   ...['undefined', 'NaN', 'Infinity', 'globalThis'],
 ]);
 
-/** What functions may not change: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/edge-function-restrictions-all.html */
+/** Headers that functions must not change: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/edge-function-restrictions-all.html */
 const readOnly = ['host', 'content-length', 'transfer-encoding', 'via'];
 
 /** Loads the code of a CloudFront Function, in a context that has nothing but the language. */
@@ -70,7 +70,7 @@ function eventOf({ method, target, headers, address }: EdgeRequest): ViewerReque
   const mark = target.indexOf('?');
   const [uri, query] = mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
   const byName: Record<string, { value: string }> = {};
-  // Of a header that is repeated, `value` is the first; the others stand in `multiValue`, which the router does not look at.
+  // If a header is repeated, `value` is the first one; the others are in `multiValue`, which the router ignores.
   for (const [name, value] of headers) byName[name.toLowerCase()] ??= { value };
   const querystring = Object.fromEntries(new URLSearchParams(query).entries());
   return {

@@ -25,7 +25,7 @@ import { startTlsFront } from './tls-front.ts';
 export const schemes = ['http', 'https'] as const;
 export type Scheme = (typeof schemes)[number];
 
-/** How a client finds a bucket. */
+/** A way of addressing buckets. */
 export interface Way {
   readonly scheme: Scheme;
   readonly style: 'path' | 'host name';
@@ -59,7 +59,7 @@ export interface Endpoint {
   readonly hostStyleHost: string;
   /** The authority to trust: a PEM file, and its text. */
   readonly authority: { readonly file: string; readonly text: string };
-  /** What makes a program of Python or Go find the host names under `.localhost`. */
+  /** A proxy through which programs in Python or Go resolve host names under `.localhost`. */
   readonly proxy: { readonly env: Readonly<Record<string, string>>; readonly port: number };
   /** A folder for the client's files. */
   readonly folder: string;
@@ -74,12 +74,12 @@ const longDomain = 's3.localhost';
  */
 const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } as const;
 
-/** The reverse proxies that may stand before the service, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
+/** The reverse proxies of these tests, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
 const reverseProxies = { nginx: startNginx, caddy: startCaddy } as const;
 export const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
 
 /**
- * Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or reaches a deployment in the cloud so.
+ * Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or connects to a deployment in the cloud in the same way.
  * @param behind the reverse proxy, if not the one of the environment
  */
 export async function startEndpoint(scheme: Scheme, behind = reverseProxy): Promise<Endpoint> {
@@ -116,7 +116,7 @@ export async function startEndpoint(scheme: Scheme, behind = reverseProxy): Prom
   return endpoint;
 }
 
-/** What listens for clients. */
+/** A server that listens for clients. */
 interface Listener {
   readonly started: Service | undefined;
   readonly port: number;

@@ -19,9 +19,9 @@ export interface SentAnswer extends EngineAnswer {
   readonly cutAt?: number;
 }
 
-/** What stands in the place of AWS: an engine of this process for DynamoDB and its streams, moto for S3 and the other services. */
+/** The stand-ins for AWS: an engine in this process for DynamoDB and its streams, moto for S3 and the other services. */
 export interface Engines {
-  /** Where they can be reached by HTTP. */
+  /** Their HTTP endpoint. */
   readonly endpoint: string;
   readonly dynamoDb: DynamoDbEngine;
   /** Answers a call as at the endpoint, without a connection to it. */
@@ -29,7 +29,7 @@ export interface Engines {
   stop(): Promise<void>;
 }
 
-/** Starts them on ports of their own. Undefined: moto is not installed. */
+/** Starts them on free ports. Returns undefined if moto is not installed. */
 export async function startEngines(): Promise<Engines | undefined> {
   const moto = await startMoto();
   if (moto === undefined) return undefined;
@@ -51,10 +51,10 @@ export async function startEngines(): Promise<Engines | undefined> {
   };
 }
 
-/** Where calls of AWS's services are answered. */
+/** An endpoint that answers calls of AWS's services. */
 export interface Door {
   readonly endpoint: string;
-  /** Resolves once every caller has closed its connections, and all calls that came whole are with `answer`. Takes no new ones. */
+  /** Refuses new connections. Resolves once every caller has closed its connections, and all complete calls were given to `answer`. */
   deserted(): Promise<void>;
   stop(): Promise<void>;
 }

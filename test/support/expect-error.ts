@@ -21,7 +21,7 @@ function unescape(text: string): string {
 }
 
 /**
- * Expects a response to be an error of S3's form, whatever else it says.
+ * Expects a response to be an error in S3's format; all else may differ.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html#RESTErrorResponses
  */
 export function expectError(response: RawResponse, status: number, code: string): void {
@@ -31,7 +31,7 @@ export function expectError(response: RawResponse, status: number, code: string)
   expect(textOf(response.text, 'RequestId')).toBe(response.header('x-amz-request-id'));
 }
 
-/** What an SDK throws for an error of the service. */
+/** Returns a matcher for the exception of an SDK for an error of the service. */
 export function s3Error(code: string, status: number): unknown {
   return expect.objectContaining({
     name: code,
@@ -39,7 +39,7 @@ export function s3Error(code: string, status: number): unknown {
   });
 }
 
-/** What an SDK throws for an error answer to HEAD, which has no body to take a code from. */
+/** Returns a matcher for the exception of an SDK for an error response to HEAD, whose code has no body to be in. */
 export function bodilessError(status: number): unknown {
   return expect.objectContaining({ $metadata: expect.objectContaining({ httpStatusCode: status }) as object });
 }

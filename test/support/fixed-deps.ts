@@ -40,5 +40,5 @@ export const openSecrets: Secrets = {
   },
 };
 
-/** What tests give to the deps of a service in which nobody uses alarms. */
+/** The dependencies for alarms in tests that do not use them. */
 export const alarmAdapters = { secrets: openSecrets, actionKinds: new Set(['log', 'webhook'] as const) } as const;

@@ -23,7 +23,7 @@ export const boundary = '----WebKitFormBoundaryStillage';
 
 export const formType = `multipart/form-data; boundary=${boundary}`;
 
-/** What stands before the content of a file. */
+/** Returns the part of a form before the content of its file. */
 export function formStart(
   fields: readonly FormField[],
   { name = 'file', fileName = 'f.txt', type }: Omit<FormFile, 'content'> = {},

@@ -8,14 +8,14 @@ import { TableBusy } from '../../shared/ports/key-value-table.ts';
 
 /**
  * A child process of the test with a full disk: `full-disk.ts <directory>`, run under a limit of the size of files. It writes to
- * table and blob store beyond the limit, and tells how that ended.
+ * table and blob store beyond the limit, and prints the outcomes.
  */
 const directory = process.argv[2]!;
 const environment = await LmdbEnvironment.open(join(directory, 'table'));
 const table = new LmdbTable(environment);
 const blobs = await FileBlobStore.open(join(directory, 'blobs'), environment);
 
-/** How a write ends: busy, if it has changed nothing and may be repeated. */
+/** Returns the outcome of a write: busy, if it has changed nothing and may be repeated. */
 const outcomeOf = (writing: ReturnType<LmdbTable['write']>): Promise<string> =>
   writing.then(
     ({ outcome }) => outcome,

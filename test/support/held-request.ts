@@ -3,11 +3,11 @@ import type { ServiceUnderTest } from './service-under-test.ts';
 import { anonymous, signed, type Key, type Unsigned } from './signer.ts';
 
 export interface Holding {
-  /** Who signs it; null: nobody does. */
+  /** The key that signs the request; null: it is anonymous. */
   readonly key: Key | null;
-  /** How many bytes are kept back; one unless said. */
+  /** The number of bytes that are held back. Default: 1. */
   readonly keptBack?: number;
-  /** How the length of the body is told; by Content-Length unless said. */
+  /** The framing of the body. Default: Content-Length. */
   readonly framing?: 'length' | 'chunked';
 }
 

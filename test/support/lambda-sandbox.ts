@@ -2,10 +2,10 @@ import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** How long calls take, in milliseconds. Nothing depends on the numbers but how much fits into an invocation. */
+/** The duration of calls in milliseconds, on which only the amount of work in an invocation depends. */
 const latency = { get: 5, getTogether: 10, query: 10, write: 10, remove: 100 } as const;
 
-/** What an invocation comes to. */
+/** The outcome of an invocation. */
 export type Invoked<Result> = { readonly result: Result } | 'timed out';
 
 /**
@@ -19,7 +19,7 @@ export class LambdaSandbox {
     this.#time = time;
   }
 
-  /** @param work gets table and blobs of its own: no call of them comes back once its time is over */
+  /** @param work gets a table and blobs whose calls never return once its time is over */
   async invoke<Result>(
     { table, blobs }: { readonly table: KeyValueTable; readonly blobs: BlobStore },
     timeout: number,
@@ -32,7 +32,7 @@ export class LambdaSandbox {
     const slow = <Call extends (...given: never[]) => Promise<unknown>>(call: Call, milliseconds: number): Call =>
       (async (...given: never[]) => {
         await this.#time.sleep(milliseconds);
-        // Neither is it done nor does anybody hear of it.
+        // It is not carried out, and its caller gets no answer.
         if (this.#time.now() > deadline) return new Promise(() => undefined);
         return call(...given);
       }) as unknown as Call;

@@ -26,7 +26,7 @@ type Row = readonly { readonly field: string; readonly value: string }[];
  * not understand it refuses, as the real one does. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
  */
 export class LogInsightsEngine {
-  /** What was asked. */
+  /** The queries that were sent. */
   readonly queries: Query[] = [];
   readonly #linesOf: (group: string) => Promise<readonly string[] | undefined>;
   readonly #createdAt: (group: string) => number;

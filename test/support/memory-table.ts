@@ -29,7 +29,7 @@ export class MemoryTable implements KeyValueTable {
   /** The time of its records. */
   now: () => number = () => 0;
   /**
-   * How many of the table's last changes a read that may be stale misses: DynamoDB promises no order between those it
+   * The number of the table's last changes that an eventually consistent read misses: DynamoDB promises no order between those it
    * shows and those it does not. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.ReadConsistency.html
    */
   staleBy: () => number = () => 2;

@@ -26,7 +26,7 @@ export function alarmXml(fields: AlarmFields): string {
   return `<Alarm>${elements.join('')}</Alarm>`;
 }
 
-/** What clients do with the monitoring of a service. */
+/** A client of a service's monitoring. */
 export class MonitoringClient {
   readonly #service: Pick<ServiceUnderTest, 'send' | 'bucket'>;
 

@@ -23,7 +23,7 @@ export interface Moto {
   stop(): Promise<void>;
 }
 
-/** Starts moto's server on a port of its own. Undefined: it is not installed. */
+/** Starts moto's server on a free port. Returns undefined if it is not installed. */
 export async function startMoto(): Promise<Moto | undefined> {
   const server = spawn('moto_server', ['-H', '127.0.0.1', '-p', '0'], {
     env: {
@@ -48,14 +48,14 @@ export async function startMoto(): Promise<Moto | undefined> {
   };
 }
 
-/** Waits for the line that names the port, and goes on reading: a full pipe would stop the server. */
+/** Waits for the line that names the port, and keeps reading, as a full pipe would stop the server. */
 async function announcedEndpoint(server: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const lines: string[] = [];
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ENOENT' ? resolve(undefined) : reject(error),
     );
-    // 127: a version manager's stub is on the PATH, and nothing behind it.
+    // 127: the program on the PATH is only a version manager's stub.
     server.once('exit', (code) =>
       code === 127 ? resolve(undefined) : reject(new Error(`moto_server ended with ${code}: ${lines.join('\n')}`)),
     );
@@ -71,7 +71,7 @@ async function announcedEndpoint(server: ChildProcess): Promise<string | undefin
 const account = { region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
 
 /**
- * How to reach a DynamoDB engine for tests.
+ * Returns the configuration of a client of a DynamoDB engine for tests.
  * @param inTurn one request at a time, since moto's threads race where transactions meet: nothing then tells how an adapter
  *   fares when requests overlap in the engine
  */
@@ -82,7 +82,7 @@ export function dynamoDbAt(endpoint: string, inTurn: boolean): DynamoDBClientCon
   return { ...account, endpoint, requestHandler };
 }
 
-/** How to reach an S3 engine for tests. */
+/** Returns the configuration of a client of an S3 engine for tests. */
 export function s3At(endpoint: string): S3ClientConfig {
   return { ...account, endpoint, forcePathStyle: true };
 }

@@ -6,7 +6,7 @@ import { run } from './programs.ts';
 /**
  * Returns the program of a release of Node.js: one that `STILLAGE_TEST_NODES` names, a list of paths as in PATH, or else that of npm's package
  * node-<platform>-<architecture>, from npm's cache or the registry.
- * @returns the path, or why there is none
+ * @returns the path, or why it is not available
  */
 export async function nodeOfRelease(major: number): Promise<string> {
   for (const program of (process.env['STILLAGE_TEST_NODES'] ?? '').split(delimiter).filter((path) => path !== '')) {

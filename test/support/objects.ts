@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 
-/** The entity tag of what was uploaded in one piece. */
+/** Returns the entity tag of an object that was uploaded in one piece. */
 export function md5Tag(content: string | Uint8Array): string {
   return `"${createHash('md5').update(content).digest('hex')}"`;
 }

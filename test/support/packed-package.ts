@@ -15,14 +15,14 @@ export interface PackedPackage {
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where files of tests ask for the {@link PackedPackage}. */
+    /** The key under which test files get the {@link PackedPackage}. */
     packedPackage: string;
   }
 }
 
 const root = join(import.meta.dirname, '../..');
 
-/** Packs the package for whichever files of tests ask for it, once, when the first one does; removes it after the last file. */
+/** Packs the package once, when the first test file asks for it, and removes it after the last file. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let folder: string | undefined;
   let packed: Promise<PackedPackage> | undefined;
@@ -47,7 +47,7 @@ async function packPackage(folder: string): Promise<PackedPackage> {
   const clone = join(folder, 'clone');
   const isLeftOut = /^\/(?:node_modules|\.git|coverage|dist\/package)(?:$|\/)/;
   await cp(root, clone, { recursive: true, filter: (path) => !isLeftOut.test(path.slice(root.length)) });
-  // In a process of its own, as it keeps one busy.
+  // In a separate process, as it keeps one busy.
   const build = "import('./bin/build.mjs').then(({ buildPackage }) => buildPackage(process.argv[1]))";
   await run(process.execPath, ['--eval', build, clone], { cwd: root });
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {

@@ -22,7 +22,10 @@ export interface PackedProjectOptions {
   readonly others?: readonly string[];
   /** Packages of this clone that the project has as well, without another installation: `@aws-sdk/client-s3`. */
   readonly linked?: readonly string[];
-  /** Returns the Node.js that installs and runs it, if not that of the tests; a string that does not begin with `/` says why there is none. */
+  /**
+   * Returns the path of the Node.js that installs and runs it. A string that does not begin with `/` is the reason why none is available.
+   * Default: the Node.js of the tests.
+   */
   readonly node?: () => Promise<string>;
 }
 

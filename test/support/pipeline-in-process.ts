@@ -46,12 +46,12 @@ export class PipelineInProcess {
   readonly table: MemoryTable;
   readonly blobs = new MemoryBlobs();
   readonly services: Services;
-  /** What was logged as a problem. */
+  /** The problems that were logged. */
   readonly problems: unknown[] = [];
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';
 
-  /** @param deps a table of another kind, what stands before the blobs, the clock, other limits than the default, and other operations */
+  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, and other operations */
   constructor(
     people: readonly Person[],
     {
@@ -114,7 +114,7 @@ export class PipelineInProcess {
     });
   }
 
-  /** Sends a request, signed by somebody or, without a name, by nobody. */
+  /** Sends a request signed by a user, or an anonymous one if there is no name. */
   send(request: Unsigned, by: Person | undefined): Promise<Answered> {
     return this.#answer(by ? signed(this.host, request, { key: by.key }) : anonymous(this.host, request));
   }

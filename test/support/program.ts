@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** How a run of the program ended. */
+/** The outcome of a run of the program. */
 export interface Run {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

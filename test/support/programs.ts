@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { TestContext } from 'vitest';
 
-/** How a program ended. */
+/** The outcome of a program. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** What came to standard output, as it came. */
+  /** The bytes written to standard output. */
   readonly bytes: Buffer;
 }
 
@@ -56,7 +56,7 @@ export function environment(given?: RunOptions['env']): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(own), LC_ALL: 'C.UTF-8', ...given };
 }
 
-/** Says whether a program answers to `args`; a version manager's stub does not, with nothing behind it. */
+/** Returns true if a program runs with `args`. A version manager's stub without a program fails. */
 export function isInstalled(program: string, args: readonly string[] = ['--version']): boolean {
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }

@@ -15,7 +15,7 @@ export interface MadeLink {
 type Parameters = Readonly<Record<string, string>>;
 type Headers = Readonly<Record<string, string>>;
 
-/** What clients do with public links. */
+/** A client of public links. */
 export class PublicLinkClient {
   readonly #service: Pick<ServiceUnderTest, 'send' | 'url' | 'host'>;
 

@@ -39,7 +39,7 @@ export function requestBytes({ method, target, headers, body = '' }: RawRequest)
 }
 
 /**
- * Sends one request on a connection of its own and reads one response.
+ * Sends one request on a new connection and reads one response.
  * @param authority to trust, in PEM
  */
 export async function exchange(url: string, request: RawRequest, authority?: string): Promise<RawResponse> {
@@ -52,7 +52,7 @@ export async function exchange(url: string, request: RawRequest, authority?: str
   }
 }
 
-/** A connection that sends whatever bytes it is given. */
+/** A connection that sends arbitrary bytes. */
 export class RawConnection {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -73,7 +73,7 @@ export class RawConnection {
         wake();
       });
     }
-    // A reset is an end like any other: whoever waits for a response is told what there was.
+    // A reset ends the response: its reader gets what has arrived.
     socket.on('error', () => undefined);
   }
 

@@ -9,7 +9,7 @@ import { environment } from './programs.ts';
 
 /** A reverse proxy in front of a service, by its recipe. */
 export interface ReverseProxy {
-  /** Where it listens with TLS, and the same without, which the recipes do not. */
+  /** Its ports with and without TLS. The recipes listen with TLS only. */
   readonly ports: { readonly https: number; readonly http: number };
   stop(): Promise<void>;
 }
@@ -89,7 +89,7 @@ function only(head: string, scheme: string): string {
 async function recipe(name: string, replacements: readonly (readonly [string, string])[]): Promise<string> {
   let text = await readFile(join(recipes, name), 'utf8');
   for (const [given, other] of replacements) {
-    // Comments tell of the service's options.
+    // Comments mention the service's options.
     const lines = text.split('\n');
     const isThere = lines.some((line) => !line.trim().startsWith('#') && `\n${line}`.includes(given));
     if (!isThere) throw new Error(`${name} has no ${given}`);

@@ -13,7 +13,7 @@ const shardLifetime = 4 * hour;
 const retention = 24 * hour;
 
 /**
- * The stream of a table as DynamoDB Streams has it: each partition of the table has one open shard, which is closed after some
+ * The stream of a table as in DynamoDB Streams: each partition of the table has one open shard, which is closed after some
  * hours and replaced by a child of another name; a partition that splits has its shard replaced by two. No name ever returns.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html#Streams.Processing
  */
@@ -23,7 +23,7 @@ export class RotatingStream {
   #partitions: number;
   /** When the shards of each partition were opened: they are not closed together. */
   readonly #opened = new Map<number, number>();
-  /** What a follower was given, for as long as the stream could give it again. */
+  /** The batches that a follower got, for as long as the stream can deliver them again. */
   #delivered: { readonly at: number; readonly batch: ShardBatch }[] = [];
 
   constructor(table: MemoryTable, partitions = 1) {
@@ -54,7 +54,7 @@ export class RotatingStream {
     return batches;
   }
 
-  /** What a follower was given before and the stream still has: Lambda may give any of it again. */
+  /** Returns the batches that a follower got before and the stream still has: Lambda may deliver any of them again. */
   again(now: number): readonly ShardBatch[] {
     this.#delivered = this.#delivered.filter(({ at }) => now - at < retention);
     return this.#delivered.map(({ batch }) => batch);

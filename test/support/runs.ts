@@ -1,4 +1,4 @@
-/** Whether only the short form of long searches is wanted: `npm test` and `npm run check` set it, CI does not. */
+/** True for the short form of long searches: `npm test` and `npm run check` set it, CI does not. */
 export const isShort = (process.env['STILLAGE_SHORT'] ?? '') !== '';
 
 /** Returns how many cases a property is tried with: a fifth in the short form, 20 times as many if STILLAGE_LONG is set. */

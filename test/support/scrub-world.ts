@@ -137,7 +137,7 @@ export class ScrubWorld {
     });
   }
 
-  /** Changes an item as no repository would, and nobody hears of it. */
+  /** Changes an item as no repository would, without a record in the feed. */
   async force(key: ItemKey, change: (item: Attributes) => Attributes | undefined): Promise<void> {
     await this.drain();
     const put = change((await this.table.get(key)) ?? {});

@@ -23,13 +23,13 @@ export const accounts = [
 export const alice = accounts[0].users[0].keys[0];
 export const bob = accounts[1].users[0].keys[0];
 
-/** Where the console of every service is said to be opened, whether or not there is one. */
+/** The console's origin in the settings of every service, whether or not it has a console. */
 export const consoleOrigin = 'https://console.example.test';
 
 export interface ServiceOptions {
   /** Use, and keep, this data directory. */
   readonly data?: string;
-  /** False: declare none, so that the service makes a first key of its own. */
+  /** False: declare none, so that the service creates a first key. */
   readonly accounts?: false;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -37,11 +37,11 @@ export interface ServiceOptions {
   readonly under?: readonly string[];
   /** True: no other file uses it, so that its process, its log and what it keeps can be looked at. */
   readonly alone?: true;
-  /** Where the program is, if not in this clone: another version of it. */
+  /** The root of another version of the program. Default: this clone. */
   readonly root?: string;
 }
 
-/** A service started as a user starts it, in a process of its own. */
+/** A service in a separate process, started as a user starts it. */
 export interface Service {
   readonly url: string;
   readonly port: number;
@@ -49,7 +49,7 @@ export interface Service {
   readonly process: ChildProcess;
   /** The id of the service's own process, also where it runs under another program. */
   readonly pid: number;
-  /** What it has written so far. */
+  /** The output up to now. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   /** The log lines of finished requests, as far as they have been written. */
   requests(): readonly Record<string, unknown>[];

@@ -28,7 +28,7 @@ import { anonymous, presigned, signed, type Key, type Presigning, type Signing, 
 export interface ServiceUnderTest {
   /** `http://127.0.0.1:54321` */
   readonly url: string;
-  /** What the service takes for its URL: a distribution says to have been reached by HTTPS, as the real one is. */
+  /** The URL that the service sees: a distribution reports HTTPS, as the real one does. */
   readonly ownUrl: string;
   /** Buckets have names below it, and websites below the other, unless the file chose others. */
   readonly domain: string;
@@ -40,11 +40,11 @@ export interface ServiceUnderTest {
    * @throws Error where files share it
    */
   readonly started: Service | undefined;
-  /** What it has written to its log so far; of a deployment, what all of it has. Not of a service that ran already. */
+  /** Returns the log up to now; that of a deployment includes all its parts. Not available for a service that was running already. */
   log(): Promise<string>;
   /** The bytes of all that it keeps, encrypted or not; of a deployment, older blobs left out. Not of a service that ran already. */
   kept(): Promise<readonly Buffer[]>;
-  /** Where commands of administration are carried out, unless it ran already. */
+  /** The target of administrative commands, unless the service was running already. */
   readonly place: Place;
   readonly alice: Key;
   readonly bob: Key;
@@ -69,19 +69,19 @@ export interface ServiceUnderTest {
   sendUnsigned(request: Unsigned): Promise<RawResponse>;
 }
 
-/** Whether they run against a service that was there before, and is as it is. */
+/** True if the tests run against a service that was running already, with its settings. */
 const isGiven = (process.env['STILLAGE_TEST_ENDPOINT'] ?? '') !== '';
 
-/** Whether there is no process, no disk and no command line to look at. */
+/** True if tests cannot examine a process, a disk or a command line. */
 export const isExternal = isCloud || isGiven;
 
-/** Whether a service can be had with other settings than the usual ones. */
+/** True if a test can start a service with other than the default settings. */
 export const takesSettings = !isGiven;
 
-/** Whether commands of administration reach it. */
+/** True if administrative commands reach the service. */
 export const isAdministered = !isGiven;
 
-/** Whether what it logs and keeps can be looked at. */
+/** True if tests can examine the service's log and stored data. */
 export const isInspectable = !isGiven;
 
 /**

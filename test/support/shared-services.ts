@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-/** How many files of tests run at once. */
+/** The number of test files that run at once. */
 export const workers = availableParallelism() + 1;
 
 /** Starts the services that files share which call `serviceUnderTest()` without options, and stops them after the last file. */

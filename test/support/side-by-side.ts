@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { runs } from './runs.ts';
 
-/** How many cases are tried at once: with a service, most of the time of a case is waiting. */
+/** The number of concurrent cases: with a service, most of the time of a case is waiting. */
 const lanes = 3;
 
 /**

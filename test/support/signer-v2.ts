@@ -7,7 +7,7 @@ import type { Key, Unsigned } from './signer.ts';
  * wrong way too: https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html
  */
 
-/** How to sign a request. */
+/** The parameters of a signature. */
 export interface SigningV2 {
   readonly key: Key;
   /** The resource as it is signed, if it is not the path with what version 2 signs of the query. */
@@ -27,11 +27,11 @@ export interface PresigningV2 extends SigningV2 {
   /** Seconds since the epoch; in five minutes unless said. */
   readonly expires?: string;
   readonly keyName?: string;
-  /** Whether x-amz- parameters of the query are signed as the headers that they take the place of. */
+  /** True to sign x-amz- parameters of the query as the headers that they replace. */
   readonly hoisted?: boolean;
 }
 
-/** What the documentation lists, as botocore has it. */
+/** The signed parameters of the documentation, as botocore lists them. */
 const signedParameters = new Set(
   (
     'accelerate acl analytics cors defaultObjectAcl delete inventory lifecycle location logging metrics notification ' +
@@ -51,7 +51,7 @@ export function signedV2(host: string, unsigned: Unsigned, signing: HeaderSignin
   return { ...sent(unsigned, unsigned.query), headers: [...headers, ['authorization', authorization]] };
 }
 
-/** A request whose signature stands in its query. */
+/** Returns a request with its signature in the query. */
 export function presignedV2(host: string, unsigned: Unsigned, signing: PresigningV2): RawRequest {
   const expires = signing.expires ?? String(Math.floor(Date.now() / 1000) + 300);
   const headers = headersOf(host, unsigned, {});

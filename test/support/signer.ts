@@ -46,7 +46,7 @@ export interface Unsigned {
   readonly body?: string | Uint8Array;
 }
 
-/** How to sign it. */
+/** The parameters of a signature. */
 export interface Signing {
   readonly key: Key;
   /** Milliseconds since 1970; now unless said. */
@@ -88,7 +88,7 @@ export function basicTime(time: number): string {
   return new Date(time).toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-/** What the chunks of a body continue from. */
+/** The signature and key from which the chunks of a body continue. */
 export interface Seed {
   readonly signature: string;
   readonly time: string;
@@ -125,12 +125,12 @@ export function signed(host: string, unsigned: Unsigned, signing: Signing): RawR
   };
 }
 
-/** What a presigned URL may say of itself. Undefined leaves a parameter out. */
+/** The parameters of a presigned URL. Undefined leaves one out. */
 export interface Presigning extends Signing {
   readonly parameters?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A request whose signature stands in its query. */
+/** Returns a request with its signature in the query. */
 export function presigned(host: string, unsigned: Unsigned, presigning: Presigning): RawRequest {
   const words = { ...awsWords, ...presigning.words };
   const headers = withDefaults(host, unsigned, {});
@@ -217,7 +217,7 @@ function targetOf(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** What is sent unless the request says otherwise. */
+/** Adds the default headers to those of a request. */
 function withDefaults(host: string, unsigned: Unsigned, defaults: Record<string, string>): [string, string][] {
   const given = unsigned.headers ?? {};
   const hasLength = unsigned.body !== undefined && !('transfer-encoding' in given);

@@ -7,7 +7,7 @@ import { exchange, type RawResponse } from './raw-client.ts';
 import { alice, startService, type Service } from './server.ts';
 import { signed, type Unsigned } from './signer.ts';
 
-/** Runs a command with a mount namespace of its own. */
+/** Runs a command in a new mount namespace. */
 const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
 
 /** Why {@link maySmallDisk} is false. */

@@ -28,17 +28,17 @@ import { parsedXml, readDocument } from '../../shared/xml/reader.ts';
 import { atOnce, EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { formBody, formType } from './form.ts';
 
-/** Something that reads what clients send. */
+/** A reader of client input. */
 export interface Reader {
-  /** The functions it calls, of those that a test finds exported. */
+  /** The exported functions that it covers, by which a test finds missing readers. */
   readonly covers: readonly string[];
-  /** Pieces that inputs are made of: those that mean something to it, and some that mean nothing. */
+  /** Pieces of which inputs are made: some with a meaning to the reader, and some without. */
   readonly pieces: readonly string[];
-  /** What stands before and behind all of them. */
+  /** The text before and after all of them. */
   readonly around?: readonly [before: string, behind: string];
-  /** The most that it is given, in characters; 8,192 unless said. */
+  /** The length of the longest input in characters. Default: 8,192. */
   readonly most?: number;
-  /** Reads; what it throws does not matter. */
+  /** Reads an input. Exceptions are ignored. */
   read(text: string): unknown;
 }
 
@@ -63,7 +63,7 @@ const denying = boundTo(
 );
 const budget = (): EventLoopBudget => new EventLoopBudget();
 
-/** Every reader of what clients send, a row each. */
+/** Every reader of client input, one row each. */
 export const readers: Readonly<Record<string, Reader>> = {
   'request target': {
     covers: ['resolveTarget'],

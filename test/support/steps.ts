@@ -20,7 +20,7 @@ export class StepCounter {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
 
-  /** How many blocks run while the work does. */
+  /** Returns the number of blocks that run during the work. */
   async count(work: () => unknown): Promise<number> {
     this.#take();
     await work();

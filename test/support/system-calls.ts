@@ -16,19 +16,19 @@ export interface SystemCall {
   readonly args: string;
   /** -1 for a call that failed. */
   readonly result: number;
-  /** What strace shows behind an opened file's number: its path. */
+  /** The path that strace shows after the number of an opened file. */
   readonly resultPath: string | undefined;
   readonly began: number;
   readonly ended: number;
 }
 
-/** What is to be on the disk, and when. */
+/** The files that have to be on the disk, and the moment by which they have to be. */
 export interface SyncExpectation {
   /** Only files below this directory count. */
   readonly within: string;
   /** Files whose content need not survive, such as locks. */
   readonly except?: RegExp;
-  /** Each must match the path of a file written before the acknowledgement: else nothing was proved. */
+  /** Each must match the path of a file written before the acknowledgement; otherwise nothing is proved. */
   readonly written: readonly RegExp[];
   /** The call that tells the outside: everything written before it began must have been synced by then. */
   readonly acknowledgement: (call: SystemCall) => boolean;
@@ -131,7 +131,7 @@ export function assertSyncedBefore(calls: readonly SystemCall[], expectation: Sy
   if (gaps.length > 0) throw new Error(`acknowledged too early:\n  ${gaps.join('\n  ')}`);
 }
 
-/** What could still have been lost when the acknowledgement began; empty if nothing could. A name that was removed need not be synced. */
+/** Returns what could still have been lost when the acknowledgement began; empty if nothing could. A removed name need not be synced. */
 export function unsyncedBefore(calls: readonly SystemCall[], expectation: SyncExpectation): string[] {
   const { within, except, written } = expectation;
   const acknowledgement = calls.find(expectation.acknowledgement);
@@ -177,7 +177,7 @@ export function unsyncedBefore(calls: readonly SystemCall[], expectation: SyncEx
   return [...new Set(gaps)];
 }
 
-/** Whether a call is one of those that make something durable, which a test may take away to see the lack of it noticed. */
+/** Returns true for a call that makes something durable. A test may remove one to see that its absence is detected. */
 export function isSync(call: SystemCall): boolean {
   return syncs.includes(call.name) || syncsOfAll.includes(call.name);
 }

@@ -3,13 +3,13 @@ import { connect, type AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import type { Certificates } from './certificates.ts';
 
-/** What ends TLS before a server that has none. */
+/** A server that terminates TLS for one without TLS. */
 export interface TlsFront {
   readonly port: number;
   readonly stop: () => Promise<void>;
 }
 
-/** Listens with TLS, and passes on what it hears to a port of this machine, byte by byte. */
+/** Listens with TLS, and forwards all bytes to a port of this machine. */
 export async function startTlsFront(port: number, { certificate, key }: Certificates): Promise<TlsFront> {
   const open = new Set<TLSSocket>();
   const server = createServer({ cert: await readFile(certificate), key: await readFile(key) }, (client) => {

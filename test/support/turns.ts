@@ -1,5 +1,10 @@
-/** Does some work, and counts the turns of the event loop that others had meanwhile. */
-export async function countTurns<Result>(work: () => Promise<Result>): Promise<{ result: Result; turns: number }> {
+/**
+ * Does some work, and counts the turns of the event loop that others had meanwhile.
+ * @param work gets a function that returns the number of turns up to now
+ */
+export async function countTurns<Result>(
+  work: (turnsUntilNow: () => number) => Promise<Result>,
+): Promise<{ result: Result; turns: number }> {
   let turns = 0;
   let isOver = false;
   const count = (): void => {
@@ -8,7 +13,7 @@ export async function countTurns<Result>(work: () => Promise<Result>): Promise<{
   };
   setImmediate(count);
   try {
-    const result = await work();
+    const result = await work(() => turns);
     return { result, turns };
   } finally {
     isOver = true;

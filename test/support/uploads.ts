@@ -49,7 +49,7 @@ export class TestUpload {
     return new TestUpload(client, object, UploadId!);
   }
 
-  /** What the requests of this upload have in common. */
+  /** The parameters that the requests of this upload have in common. */
   get target(): { Bucket: string; Key: string; UploadId: string } {
     return { ...this.#object, UploadId: this.id };
   }

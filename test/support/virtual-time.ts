@@ -35,7 +35,7 @@ export class VirtualTime implements Clock {
     const settled = work.finally(() => (done = true));
     settled.catch(() => undefined);
     for (;;) {
-      // Everything that can go on without waiting does.
+      // Lets all code run that has nothing to wait for.
       await new Promise((resolve) => setImmediate(resolve));
       if (done) return settled;
       const next = this.#sleepers.shift();

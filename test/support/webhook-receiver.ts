@@ -12,7 +12,7 @@ export interface ReceivedCall {
   readonly body: string;
 }
 
-/** An https server on the loopback that takes down what it is sent, and answers 204 unless it is told otherwise. */
+/** An HTTPS server on the loopback address that records requests, and answers 204 by default. */
 export class WebhookReceiver {
   readonly calls: ReceivedCall[] = [];
   answer: (response: ServerResponse, call: ReceivedCall) => void = (response) => response.writeHead(204).end();

@@ -9,7 +9,7 @@ import { website, cors } from './website.ts';
 import { transfers, activity } from './transfers.ts';
 import { profile } from './profile.ts';
 
-/** English: the dictionary that decides which messages there are. */
+/** English: the dictionary that defines the messages. */
 export const en = {
   common,
   errors,

@@ -7,10 +7,10 @@ import { Empty } from '../../ui/notices.tsx';
 
 const shown = 200;
 
-/** That something was never set is no fault. */
+/** The tone of a status. A 404 is not an error: it means that a setting was never set. */
 const toneOf = (status: number): string => (status === 404 ? 'muted' : status >= 200 && status < 300 ? '' : 'bad');
 
-/** The requests of this session: what was asked, what was answered, and how to ask it from a shell. */
+/** The requests of this session with their responses, and the commands that send them from a shell. */
 export function ActivityPage() {
   const texts = t.value.activity;
   const target = config.value!;

@@ -23,7 +23,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { openMenuBelow, type Menu } from '../../ui/menu.tsx';
 import { Empty, ErrorBox } from '../../ui/notices.tsx';
 
-/** The list of buckets: names at once, and what is in them as it is learnt. */
+/** The list of buckets: names at once, and their contents as they are loaded. */
 export function BucketsPage() {
   const [filter, setFilter] = useState('');
   const texts = t.value.buckets;

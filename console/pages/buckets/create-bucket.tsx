@@ -47,7 +47,7 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
       setBusy(false);
       return;
     }
-    // It is there now, whatever becomes of its settings.
+    // The bucket exists now, even if its settings fail.
     await attempt(async () => {
       if (versions) await putVersioning(client, name, 'Enabled');
       if (encrypt) await putEncryption(client, name, true);

@@ -12,7 +12,7 @@ import { everyVersion, startVersionDelete } from '../../transfers/actions.ts';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
-/** Deletes a bucket; one that holds something only when its name is typed, with the emptying among the transfers. */
+/** Deletes a bucket. One with contents is emptied first, as a transfer, after the user has typed its name. */
 export async function deleteBucketDialog(bucket: string): Promise<void> {
   const full = await ask<boolean>((answer) => <DeleteBucket bucket={bucket} onDecided={answer} />);
   if (full === undefined) return;

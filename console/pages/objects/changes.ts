@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { changes } from '../../transfers/queue.ts';
 
-/** Calls back whenever a job, or an action, has changed what a bucket holds. */
+/** Calls back after a job or an action has changed the contents of a bucket. */
 export function useChanges(bucket: string, act: () => void): void {
   const latest = useRef(act);
   latest.current = act;

@@ -7,7 +7,7 @@ const type = 'application/x-stillage-objects';
 /** The entries being dragged within the page: the data of a drag cannot be read before the drop. */
 let carried: { readonly bucket: string; readonly entries: readonly Entry[] } | undefined;
 
-/** Begins to drag objects. */
+/** Starts dragging objects. */
 export function dragged(event: DragEvent, bucket: string, entries: readonly Entry[]): void {
   carried = { bucket, entries };
   event.dataTransfer?.setData(type, '');
@@ -17,7 +17,7 @@ export function dragged(event: DragEvent, bucket: string, entries: readonly Entr
 /** Returns whether files from outside the page are being dragged. */
 export const hasFiles = (data: DataTransfer | null): boolean => data?.types.includes('Files') ?? false;
 
-/** Something was dropped on a folder: objects are moved there, with Ctrl copied, and files uploaded. */
+/** Handles a drop on a folder: moves objects there, or copies them with Ctrl, and uploads files. */
 export async function droppedOn(event: DragEvent, bucket: string, prefix: string): Promise<void> {
   event.stopPropagation();
   if (event.dataTransfer !== null && hasFiles(event.dataTransfer)) {

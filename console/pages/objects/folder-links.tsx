@@ -17,7 +17,7 @@ import { Select } from '../../ui/select.tsx';
 
 type Answer = { readonly act: 'make'; readonly hours: number } | { readonly act: 'revoke' };
 
-/** Asks for how long, makes a public link for each object in what was chosen, and shows them; or revokes those there are. */
+/** Asks for a lifetime, creates a public link for each chosen object, and shows the links; or revokes existing ones. */
 export async function askFolderLinks(bucket: string, entries: readonly Entry[]): Promise<void> {
   const client: S3Client = session.peek()!.client;
   const title = namesOf(entries);
@@ -31,7 +31,7 @@ export async function askFolderLinks(bucket: string, entries: readonly Entry[]):
   await showLinks(job, links);
 }
 
-/** Shows the links as they come. Whoever closes the dialog can open it again as long as the notice is there. */
+/** Shows the links as they are created. While the notice is visible, a closed dialog can be opened again. */
 async function showLinks(job: Job<ObjectEntry>, links: MadeLinks): Promise<void> {
   const texts = t.value.links;
   await ask<void>((answer) => <LinksMade job={job} links={links} onClose={() => answer()} />);
@@ -139,7 +139,7 @@ function LinksMade({
   );
 }
 
-/** The file and the clipboard have all of them. */
+/** The number of links shown. The file and the clipboard have all of them. */
 const maxShown = 500;
 
 const sorted = (links: readonly MadeLink[]): MadeLink[] => links.toSorted((a, b) => (a.key < b.key ? -1 : 1));

@@ -11,7 +11,7 @@ export interface Sort {
   readonly down: boolean;
 }
 
-/** A page of the listing: its place, how many it has, and, unless it is far out of view, what. */
+/** A page of the listing: its position, the number of its entries and, unless it is far out of view, the entries. */
 interface LoadedPage {
   readonly token: string | undefined;
   readonly start: number;
@@ -19,15 +19,15 @@ interface LoadedPage {
   entries: readonly Entry[] | undefined;
 }
 
-/** The most pages that are kept; of a longer folder those furthest from view are read again when they are scrolled to. */
+/** The maximum number of pages in memory. In a longer folder, pages far out of view are read again when they are scrolled to. */
 const maxPages = 200;
 
-/** The most pages that are read before anything is asked for: folders can stand first once all are known. */
+/** The maximum number of pages that are read in advance: folders can be shown first once all are known. */
 const eagerPages = 3;
 
 /**
- * The content of a folder, read page by page as it is scrolled, and as a whole only to be sorted. Listings come in
- * the order of names; a listing that is complete is shown as it was sorted, folders first.
+ * The contents of a folder, read page by page as it is scrolled, and completely only for sorting. Listings have the order of names; a
+ * complete listing is shown in the chosen order, folders first.
  */
 export class ListingModel implements ShownRows {
   readonly client: S3Client;
@@ -38,14 +38,14 @@ export class ListingModel implements ShownRows {
   readonly isLoading = signal(false);
   readonly error = signal<unknown>(undefined);
   readonly sort = signal<Sort>({ by: 'name', down: false });
-  /** Changes whenever a row does. */
+  /** Changes when any row changes. */
   readonly version = signal(0);
   private readonly filter: string;
   private pages: LoadedPage[] = [];
   private next: string | undefined;
   private readonly stop = new AbortController();
   private readonly wantsAll = signal(false);
-  /** All entries in the order shown, where all are known and kept. */
+  /** All entries in the order shown, if all are known and in memory. */
   private readonly arranged = computed((): readonly Entry[] | undefined => {
     void this.version.value;
     if (!this.isComplete.value || this.pages.some(({ entries }) => entries === undefined)) return undefined;
@@ -63,12 +63,12 @@ export class ListingModel implements ShownRows {
     void this.loadMore(eagerPages);
   }
 
-  /** Pages are added at the end; rows move when all are known, and folders stand first, and when they are sorted. */
+  /** New pages go to the end. Rows move when all are known, which puts folders first, and when they are sorted. */
   get order(): object {
     return this.arranged.value ?? this;
   }
 
-  /** The entry of a row; nothing while it is read again. */
+  /** The entry of a row; undefined while it is read again. */
   at(index: number): Entry | undefined {
     const arranged = this.arranged.value;
     if (arranged !== undefined) return arranged[index];
@@ -86,19 +86,19 @@ export class ListingModel implements ShownRows {
     );
   }
 
-  /** Everything that is known, in the order shown. */
+  /** All known entries, in the order shown. */
   all(): readonly Entry[] {
     return this.arranged.value ?? this.pages.flatMap(({ entries }) => entries ?? []);
   }
 
-  /** Returns a function that tells whether a key may be there: of what was not read yet nobody knows. */
+  /** Returns a function that is true for a key that may exist: it is listed, or in a part that was not read yet. */
   mayHave(): (key: string) => boolean {
     const known = new Set(this.all().map(({ key }) => key));
     const last = this.pages.at(-1)?.entries?.at(-1)?.key ?? '';
     return (key) => known.has(key) || (!this.isComplete.value && key > last);
   }
 
-  /** Told which rows are in view: reads what comes next, and what was let go. */
+  /** Called with the rows in view. Reads the next page, and dropped pages again. */
   show(first: number, last: number): void {
     if (last >= this.count.value - 200) void this.loadMore(1);
     if (this.arranged.peek() !== undefined) return;
@@ -109,7 +109,7 @@ export class ListingModel implements ShownRows {
     this.evict(first);
   }
 
-  /** Sorts; which takes reading the rest first. */
+  /** Sorts, after reading the rest. */
   sortBy(by: SortKey): void {
     const { by: before, down } = this.sort.value;
     this.sort.value = { by, down: by === before ? !down : by !== 'name' };
@@ -166,7 +166,7 @@ export class ListingModel implements ShownRows {
     return listObjects(this.client, this.bucket, { prefix, folders: true, token, signal: this.stop.signal });
   }
 
-  /** A folder that was created is an object of its own; it is not in itself. */
+  /** A created folder is an object, but not an entry of itself. */
   private withoutSelf(entries: readonly Entry[]): readonly Entry[] {
     return entries.filter(({ key }) => key !== this.prefix);
   }
@@ -214,7 +214,7 @@ function arrange(entries: readonly Entry[], { by, down }: Sort): readonly Entry[
   return [...folders, ...objects];
 }
 
-/** Looks through all names of a bucket for a text, showing what it finds as it goes. */
+/** Searches all names of a bucket for a text, and shows matches as it finds them. */
 export class SearchModel implements ShownRows {
   readonly order = this;
   readonly hits = signal<readonly Entry[]>([]);

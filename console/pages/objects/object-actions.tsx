@@ -27,7 +27,7 @@ import { attempt, notify } from '../../ui/notices.tsx';
 
 const client = (): S3Client => session.peek()!.client;
 
-/** Opens the browser's choice of files. */
+/** Opens the browser's file dialog. */
 export function chooseUpload(what: 'files' | 'folder'): void {
   document.getElementById(`upload-${what}`)?.click();
 }
@@ -48,14 +48,14 @@ export async function download(bucket: string, prefix: string, entries: readonly
     return;
   }
   const name = entries.length === 1 && only !== undefined ? baseName(only.key) : baseName(prefix) || bucket;
-  // Paths in the archive begin where the chosen things lie.
+  // Paths in the archive are relative to the folder of the chosen entries.
   startArchive(client(), bucket, entries, {
     name,
     prefix: entries.every(({ key }) => key.startsWith(prefix)) ? prefix : '',
   });
 }
 
-/** Asks for a name and makes a folder. */
+/** Asks for a name and creates a folder. */
 export async function askFolder(bucket: string, prefix: string): Promise<void> {
   const name = await ask<string>((answer) => <NewFolderDialog bucket={bucket} prefix={prefix} onDone={answer} />);
   if (name === undefined) return;
@@ -73,7 +73,7 @@ async function askRename(bucket: string, entry: Entry): Promise<void> {
   renameTo(bucket, entry, folderOf(entry.key) + name + (entry.kind === 'folder' ? '/' : ''));
 }
 
-/** Renames an object, or all in a folder. @param to the whole new key; of a folder with its slash */
+/** Renames an object, or all objects in a folder. @param to the whole new key; for a folder with its slash */
 export function renameTo(bucket: string, entry: Entry, to: string): void {
   const rename = (key: string): string => to + key.slice(entry.key.length);
   follow(
@@ -87,7 +87,7 @@ export function renameTo(bucket: string, entry: Entry, to: string): void {
   );
 }
 
-/** Asks where to, and copies or moves. */
+/** Asks for a destination, and copies or moves entries. */
 export async function askDestination(
   kind: 'copy' | 'move',
   bucket: string,
@@ -119,7 +119,7 @@ export function moveInto(
   );
 }
 
-/** Deletes. Where the bucket keeps versions this can be undone, and is not asked about. */
+/** Deletes entries. If the bucket keeps versions, this can be undone, so it does not ask for confirmation. */
 export async function askDelete(bucket: string, entries: readonly Entry[]): Promise<void> {
   const versioning = await getVersioning(client(), bucket).catch(() => 'Off' as const);
   const isUndoable = versioning === 'Enabled';
@@ -142,7 +142,7 @@ export async function askDelete(bucket: string, entries: readonly Entry[]): Prom
   });
 }
 
-/** Opens or closes public access, of folders to all that is in them. */
+/** Grants or revokes public access; for folders, to all objects in them. */
 export async function askPublicAccess(bucket: string, entries: readonly Entry[], open: boolean): Promise<void> {
   const sure = await ask<true>((answer) => (
     <PublicAccessDialog bucket={bucket} entries={entries} open={open} onDone={() => answer(true)} />
@@ -150,7 +150,7 @@ export async function askPublicAccess(bucket: string, entries: readonly Entry[],
   if (sure !== undefined) follow(startPublicAccess(client(), bucket, entries, open, { title: namesOf(entries) }));
 }
 
-/** Says when a job failed; that it went well is seen in the list. */
+/** Shows a notice if a job failed. The list shows its success. */
 function follow<T>(job: Job<T>, alsoChanged?: string): void {
   whenEnded(job, () => {
     if (alsoChanged !== undefined) noteChange(alsoChanged);
@@ -173,7 +173,7 @@ function whenEnded<T>(job: Job<T>, act: () => void): void {
   });
 }
 
-/** Opens the menu of an object or folder; of several, where several are selected. */
+/** Opens the menu of an object or folder, or of all selected entries. */
 export function objectMenu(
   bucket: string,
   prefix: string,
@@ -224,7 +224,7 @@ export function objectMenu(
   openMenu([first, change, access, remove], texts.actionsFor(namesOf(entries)), at);
 }
 
-/** Keys that mean something for a folder and what is selected in it. */
+/** The keyboard shortcuts of a folder and its selected entries. */
 export function onFolderKey(
   event: KeyboardEvent,
   { bucket, prefix, chosen }: { readonly bucket: string; readonly prefix: string; readonly chosen: readonly Entry[] },

@@ -9,7 +9,7 @@ import { sortedBuckets } from '../../session/buckets.ts';
 import { config } from '../../session/session.ts';
 import { DialogForm, Field } from '../../ui/dialog.tsx';
 
-/** The most commands that are shown for as many entries. */
+/** The maximum number of commands shown, one for each entry. */
 const maxCommands = 20;
 
 /** Returns the commands for entries, one a line. */

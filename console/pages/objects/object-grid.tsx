@@ -15,9 +15,9 @@ interface Props {
   readonly actions: GridActions;
 }
 
-/** What a list does with its entries; the same object for as long as it does the same, so that rows are not rendered again. */
+/** The actions of a list on its entries. The object changes only if an action does, as a new one renders all rows again. */
 export interface GridActions extends RowActions {
-  /** Told of keys that the list itself does not know. */
+  /** Called for keys that the list does not handle. */
   readonly onKey: (event: KeyboardEvent) => void;
 }
 
@@ -25,8 +25,8 @@ const rowHeight = isCoarse ? 48 : 36;
 const typingPause = 800;
 
 /**
- * A list of objects that is worked like one of a file manager, with the mouse and with the keyboard. Moving the cursor and selecting
- * render the rows that this changes, and nothing else.
+ * A list of objects that works like that of a file manager, with the mouse and the keyboard. Moving the cursor and selecting render only
+ * the rows that change.
  */
 export function ObjectGrid({ bucket, listing, search, selection, actions }: Props) {
   const grid = useRef<HTMLDivElement>(null);
@@ -78,7 +78,7 @@ export function ObjectGrid({ bucket, listing, search, selection, actions }: Prop
     event.preventDefault();
   };
 
-  /** Typing goes to the first name that begins so: after the first letter also those that are commands. */
+  /** Typing moves to the first name with this beginning. After the first letter, letters that are shortcuts are typed, too. */
   const jump = (event: KeyboardEvent): boolean => {
     if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return false;
     const before = typed.current;

@@ -7,10 +7,10 @@ import { date, exactDate, size, t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { Icon } from '../../ui/icons.tsx';
 
-/** Whether the page is worked with fingers. */
+/** True if the primary pointing device is a finger. */
 export const isCoarse = matchMedia('(pointer: coarse)').matches;
 
-/** What a row does with its entry. */
+/** The actions of a row on its entry. */
 export interface RowActions {
   readonly onOpen: (entry: Entry) => void;
   readonly onMenu: (entry: Entry, at: { readonly x: number; readonly y: number }) => void;
@@ -31,8 +31,8 @@ export function SkeletonRow({ index }: { readonly index: number }) {
 }
 
 /**
- * An object or a folder. All it reads besides its properties are signals, and of the selection only whether it is in it: Preact's
- * signals render it again only when one of these changes.
+ * An object or a folder. Besides its properties it reads only signals, and of the selection only whether it is selected: it is rendered
+ * again only when one of these changes.
  */
 export function ObjectRow({
   index,
@@ -46,7 +46,7 @@ export function ObjectRow({
   readonly entry: Entry;
   readonly rows: ShownRows;
   readonly selection: Selection;
-  /** True: it was found by a search, and is shown with its whole key. */
+  /** True for a search result, which is shown with its whole key. */
   readonly isFound: boolean;
   readonly actions: RowActions;
 }) {

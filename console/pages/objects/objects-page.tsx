@@ -27,7 +27,7 @@ interface Props {
   readonly tab?: string;
 }
 
-/** Returns what the list of a folder does with its entries. */
+/** Returns the actions of a folder's list on its entries. */
 function actionsOf(bucket: string, prefix: string, selection: Selection): GridActions {
   const open = (entry: Entry): void => {
     if (entry.kind === 'folder') go({ page: 'objects', bucket, prefix: entry.key });
@@ -68,7 +68,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
   }, [bucket, prefix]);
   // The list is read again after a transfer changed the bucket.
   useChanges(bucket, () => setReads((before) => before + 1));
-  // What is gone is selected no longer.
+  // Entries that no longer exist are deselected.
   useEffect(() => {
     if (reads > 0 && search === undefined && !isLoading && error === undefined) selection.retain(listing.mayHave());
   }, [listing, isLoading]);

@@ -13,7 +13,7 @@ interface Props {
   readonly onDrop: (event: DragEvent, prefix: string) => void;
 }
 
-/** The path of the folder that is shown, which can be typed and dropped on, and the search. */
+/** The path of the current folder, which can be typed and is a drop target, and the search. */
 export function PathBar({ bucket, prefix, search, onSearch, onDrop }: Props) {
   const [isTyping, setIsTyping] = useState(false);
   const [text, setText] = useState('');
@@ -128,7 +128,7 @@ function PathField({
         const name = slash < 0 ? path : path.slice(0, slash);
         const rest = slash < 0 ? '' : path.slice(slash + 1);
         onDone();
-        // What follows the last slash is taken for a folder, too.
+        // The part after the last slash is treated as a folder, too.
         go({ page: 'objects', bucket: name, prefix: rest === '' || rest.endsWith('/') ? rest : `${rest}/` });
       }}
     >

@@ -3,22 +3,22 @@ import type { Entry } from '../../s3/listing.ts';
 
 /** The rows of a list, as they are shown now. */
 export interface ShownRows {
-  /** Another object whenever rows have moved; entries that are added at the end move none. */
+  /** A different object after rows have moved. Adding entries at the end moves none. */
   readonly order: object;
-  /** Returns the entry of a row; nothing while it is read. */
+  /** Returns the entry of a row; undefined while it is read. */
   at(index: number): Entry | undefined;
   /** Returns the entries of these rows, both included. */
   between(from: number, to: number): readonly Entry[];
   all(): readonly Entry[];
 }
 
-/** Where an entry is shown. */
+/** The position at which an entry is shown. */
 interface Position {
   readonly row: number;
   readonly order: object;
 }
 
-/** What is selected: entries chosen one by one, or rows from one to another, of which there may be very many. */
+/** The selected entries: chosen one by one, or a range of rows, which may be very long. */
 interface Chosen {
   readonly size: number;
   has(key: string, at?: Position): boolean;
@@ -45,7 +45,7 @@ class ByKey implements Chosen {
   }
 }
 
-/** Rows that follow one another. Their keys are gathered only when it is asked about an entry after rows have moved. */
+/** A range of rows. Their keys are collected only when an entry is looked up after rows have moved. */
 class Rows implements Chosen {
   private readonly first: number;
   private readonly entries: readonly Entry[];
@@ -97,7 +97,7 @@ export class Selection {
     });
   }
 
-  /** Adds a row, or takes it away. */
+  /** Selects or deselects a row. */
   toggle(index: number, rows: ShownRows): void {
     const entry = rows.at(index);
     this.anchor = index;
@@ -115,7 +115,7 @@ export class Selection {
     });
   }
 
-  /** Selects from the row that was selected last to this one. */
+  /** Selects the rows from the last selected one to this one. */
   extend(index: number, rows: ShownRows): void {
     const anchor = Math.max(0, this.anchor);
     const from = Math.min(anchor, index);
@@ -130,7 +130,7 @@ export class Selection {
     this.chosen.value = new Rows(0, rows.all(), rows.order);
   }
 
-  /** Takes entries off. */
+  /** Deselects entries. */
   retain(isKept: (key: string) => boolean): void {
     const before = this.chosen.peek().list();
     const kept = before.filter(({ key }) => isKept(key));
@@ -142,17 +142,17 @@ export class Selection {
     this.anchor = this.cursor.peek();
   }
 
-  /** Returns whether an entry is selected. @param at where it is shown, which makes the answer quick */
+  /** Returns whether an entry is selected. @param at its position, which makes the lookup fast */
   has(key: string, at?: Position): boolean {
     return this.chosen.value.has(key, at);
   }
 
-  /** Returns what is selected; a component that calls it is rendered again whenever that changes. */
+  /** Returns the selection. A component that calls it is rendered again when the selection changes. */
   list(): readonly Entry[] {
     return this.chosen.value.list();
   }
 
-  /** Returns what is selected now. */
+  /** Returns the present selection. */
   now(): readonly Entry[] {
     return this.chosen.peek().list();
   }

@@ -97,7 +97,7 @@ function ForFolder({ bucket, prefix, filter, onFilter, onRefresh }: Props) {
 
 const typingPause = 150;
 
-/** Filters by the beginning of names, which the service does: however many there are. */
+/** Filters by the beginning of names. The service does this, for any number of names. */
 function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   const [text, setText] = useState(filter);
   const timer = useRef(0);
@@ -204,7 +204,7 @@ function ForSelected({ bucket, prefix, selection }: Props) {
   );
 }
 
-/** The fields behind the upload button: browsers choose files by these alone. */
+/** The file inputs of the upload button: browsers let users choose files only with these. */
 function UploadFields({ bucket, prefix }: { readonly bucket: string; readonly prefix: string }) {
   const upload = (field: HTMLInputElement): void => {
     const items = chosenFiles(field.files ?? [], prefix);

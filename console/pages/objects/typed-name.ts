@@ -2,7 +2,7 @@ import { baseName } from '../../format/names.ts';
 import type { Entry } from '../../s3/listing.ts';
 
 /**
- * Returns the first row whose name begins with a text, whatever the case; -1 if there is none.
+ * Returns the first row whose name begins with a text, ignoring case, or -1.
  *
  * @param text in lower case
  * @param from the row to begin at

@@ -36,7 +36,7 @@ const newAlarm: AlarmSettings = {
   actions: { OK: [], ALARM: ['log:'], INSUFFICIENT_DATA: [] },
 };
 
-/** Asks for the settings of an alarm of a bucket: of a new one where none is given. */
+/** Asks for the settings of an alarm of a bucket. Without an alarm, creates a new one. */
 export function askAlarm(
   bucket: string,
   alarm: Alarm | undefined,
@@ -45,7 +45,7 @@ export function askAlarm(
   return ask<AlarmSettings>((answer) => <AlarmDialog bucket={bucket} alarm={alarm} taken={taken} onDone={answer} />);
 }
 
-/** Returns whether a text is an action that the service takes: the log, a webhook, a topic. */
+/** Returns whether a text is a valid action: the log, a webhook or a topic. */
 const isAction = (text: string): boolean => /^(?:log:|https:\/\/\S+|arn:aws[\w-]*:sns:\S+)$/.test(text);
 
 /** The largest unit in which a number of bytes is whole. */

@@ -3,7 +3,7 @@ import { number, size, t } from '../../messages/messages.ts';
 import { alarmDocument, type AlarmSettings } from '../../s3/monitoring.ts';
 import { config } from '../../session/session.ts';
 
-/** Says when an alarm goes off: `Size in bytes (Maximum) is greater than 10 GB`. */
+/** Describes the condition of an alarm: `Size in bytes (Maximum) is greater than 10 GB`. */
 export function conditionOf({ metric, statistic, comparison, threshold }: AlarmSettings): string {
   const texts = t.value.alarms;
   const isBytes = metric === 'BucketSizeBytes' && statistic !== 'SampleCount';
@@ -15,7 +15,7 @@ export function conditionOf({ metric, statistic, comparison, threshold }: AlarmS
   );
 }
 
-/** Says over how long an alarm looks: `2 of 3 periods of 5 minutes`. */
+/** Describes the periods that an alarm evaluates: `2 of 3 periods of 5 minutes`. */
 export function windowOf({ datapointsToAlarm, evaluationPeriods, period }: AlarmSettings): string {
   return t.value.alarms.window(number(datapointsToAlarm), number(evaluationPeriods), lengthOf(period));
 }

@@ -14,7 +14,7 @@ import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 
-/** Which pages of other origins may use a bucket. */
+/** The CORS rules: which pages of other origins may use a bucket. */
 export function CorsSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.cors;
@@ -65,7 +65,7 @@ export function CorsSection({ bucket }: { readonly bucket: string }) {
   );
 }
 
-/** Returns the command that puts the rules; what it does where there are none. */
+/** Returns the command that puts the rules. If there are none, returns the one that reads or deletes them. */
 function commandOf(bucket: string, rules: readonly CorsRule[], ifNone: 'get' | 'delete' = 'get'): string {
   const words =
     rules.length === 0

@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
-/** The rules by which objects expire: added, changed, turned off and on, removed. Rules with more than the form knows are shown alone. */
+/** The lifecycle rules, which can be added, changed, switched on and off, and removed. Those that the form does not support are only shown. */
 export function LifecycleSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.lifecycle;
@@ -115,7 +115,7 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
   );
 }
 
-/** Returns the command that puts the rules; that reads them, where there are none, or some that are not known here. */
+/** Returns the command that puts the rules, or reads them if there are none, or some are not supported here. */
 function commandOf(bucket: string, rules: readonly LifecycleRule[], ifNone: 'get' | 'delete' = 'get'): string {
   if (rules.length === 0 && ifNone === 'delete') {
     return awsCommand(config.value!, 's3api', 'delete-bucket-lifecycle', '--bucket', bucket);

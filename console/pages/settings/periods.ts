@@ -1,4 +1,4 @@
-/** A stretch of time to look at, in milliseconds since the epoch. */
+/** The time range shown, in milliseconds since the epoch. */
 export interface Range {
   readonly start: number;
   readonly end: number;
@@ -14,11 +14,11 @@ export type Preset = keyof typeof presets;
 /** The lengths of a datapoint's period, in seconds. */
 const periods = [300, 900, 3_600, 21_600, 86_400, 7 * 86_400, 30 * 86_400] as const;
 
-/** As many datapoints as a graph has pixels for; the service returns at most 1,440. */
+/** The maximum number of datapoints, as a graph has no more pixels. The service returns at most 1,440. */
 const maxDatapoints = 400;
 
 /**
- * Returns the length of a datapoint's period for a range, in seconds: the shortest that gives no more points than can be seen, of
+ * Returns the length of a datapoint's period for a range, in seconds: the shortest that gives no more points than a graph can show, from
  * samples that the service still keeps. Those of five minutes are kept for 63 days, those of an hour for 455: docs/monitoring.md.
  */
 export function periodFor({ start, end }: Range, now: number): number {

@@ -4,7 +4,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const arn = (bucket: string): string => `arn:aws:s3:::${bucket}`;
 
-/** Ready-made statements of a policy, of a bucket. */
+/** Ready-made statements for a bucket's policy. */
 export const statements = {
   publicRead: (bucket: string): Json => ({
     Sid: 'PublicRead',
@@ -46,7 +46,7 @@ const statementsOf = (policy: Json): readonly Json[] => {
   return (Array.isArray(list) ? list : list === undefined ? [] : [list]) as readonly Json[];
 };
 
-/** Adds a statement to the text of a policy; of none, or one that cannot be read, begins a new one. */
+/** Adds a statement to the text of a policy. If the text is empty or invalid, begins a new policy. */
 export function addStatement(text: string, statement: Json): string {
   let policy: Json = { Version: '2012-10-17' };
   try {
@@ -57,7 +57,7 @@ export function addStatement(text: string, statement: Json): string {
   return JSON.stringify({ ...policy, Statement: [...statementsOf(policy), statement] }, null, 2);
 }
 
-/** Says what is wrong with a policy, as far as that can be seen here; the service has the last word. */
+/** Returns the errors in a policy that can be found here. The service decides. */
 export function checkPolicy(text: string, bucket: string): string | undefined {
   const faults = t.value.policyFaults;
   let policy: Json;

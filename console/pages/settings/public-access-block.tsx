@@ -8,7 +8,7 @@ import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 import { Switch } from '../../ui/switch.tsx';
 
-/** The four switches that win over ACLs and policies. */
+/** The four switches that override ACLs and policies. */
 export function PublicAccessBlockSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.settings;

@@ -21,7 +21,7 @@ const newRule: RedirectRule = {
   code: '',
 };
 
-/** Returns whether a text is a host name or address, with or without a port: nothing that could be a URL or a path. */
+/** Returns whether a text is a host name or address, with or without a port, and not a URL or a path. */
 export const isHost = (text: string): boolean => /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i.test(text);
 
 /** The redirect rules of a website, which are saved with the rest of its form. */

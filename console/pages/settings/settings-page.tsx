@@ -11,7 +11,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { visibleName } from '../../format/names.ts';
 
-/** The sections of a bucket's settings, each in a file of its own. */
+/** The sections of a bucket's settings, each in a separate file. */
 const sections = {
   overview: OverviewSection,
   monitoring: MonitoringSection,

@@ -17,7 +17,7 @@ import { TextField } from '../../ui/text-field.tsx';
 
 const newWebsite: Website = { kind: 'pages', index: 'index.html', error: '', rules: [] };
 
-/** The website of a bucket: on or off, its pages, and where it redirects to. */
+/** The website of a bucket: its switch, pages and redirects. */
 export function WebsiteSection({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.website;
@@ -154,7 +154,7 @@ function commandOf(bucket: string, website: Website): string {
   return awsCommand(config.value!, 's3', 'website', `s3://${bucket}`, '--index-document', website.index, ...error);
 }
 
-/** Says where the website is. */
+/** Shows the address of the website. */
 function Address({ bucket }: { readonly bucket: string }) {
   const address = websiteAddress(config.value!, bucket);
   if (address === undefined) return <p class="hint">{t.value.website.notServed}</p>;
@@ -171,13 +171,13 @@ function Address({ bucket }: { readonly bucket: string }) {
   );
 }
 
-/** Says whether visitors, who are anonymous, can read the bucket, and offers to let them. */
+/** Shows whether anonymous visitors can read the bucket, and offers to allow it. */
 function Visitors({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = t.value.website;
   const loaded = useLoaded(async () => (await getPolicy(client, bucket)) ?? '', [client, bucket]);
   const policy = loaded.value;
-  // Without the right to read the policy there is nothing to say, and nothing to offer.
+  // Without the right to read the policy, nothing is shown.
   if (policy === undefined) return null;
   if (policy !== '' && isPublicPolicy(policy)) return <p class="hint">{texts.isOpen}</p>;
   const withRead = addStatement(policy, statements.publicRead(bucket));

@@ -11,8 +11,8 @@ import { ErrorBox } from '../../ui/notices.tsx';
 import { Field } from '../../ui/dialog.tsx';
 
 /**
- * Asks for an access key and its secret. The secret is never component state: its text is read once, made into a key, and the field
- * is cleared.
+ * Asks for an access key and its secret. The secret is never component state: its text is read once and turned into a key, and the field is
+ * cleared.
  */
 export function SignInPage() {
   const secret = useRef<HTMLInputElement>(null);

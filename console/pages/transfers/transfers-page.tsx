@@ -7,7 +7,7 @@ import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Empty, explain } from '../../ui/notices.tsx';
 
-/** Everything long: uploads, archives, copies, moves, deletions. */
+/** The long tasks: uploads, archives, copies, moves, deletions. */
 export function TransfersPage() {
   const texts = t.value.transfers;
   const all = jobs.value;

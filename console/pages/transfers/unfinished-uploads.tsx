@@ -13,7 +13,7 @@ import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { attempt, notify } from '../../ui/notices.tsx';
 
-/** The uploads that a closed page left: the browser must be given their files again. */
+/** The uploads that a closed page left, whose files the user must choose again. */
 export function UnfinishedUploads() {
   const { client } = session.value!;
   const [uploads, setUploads] = useState<readonly UnfinishedUpload[]>([]);

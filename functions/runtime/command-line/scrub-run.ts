@@ -18,7 +18,7 @@ import { count } from './report.ts';
 /** The options of a scrub, on one machine and in the cloud. */
 export interface ScrubCommandOptions {
   readonly repair?: boolean;
-  /** Whether to read and verify all bytes. */
+  /** True to read and verify all bytes. */
   readonly content?: boolean;
   /** The part to check. Undefined: everything. */
   readonly slice?: Slice;

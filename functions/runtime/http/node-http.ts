@@ -7,6 +7,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
+import { ResponseBatch } from './response-batch.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
 /** Handles requests: the pipeline. */
@@ -39,6 +40,7 @@ const drainTime = 5000;
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
   /** The end of the last request of each connection. */
   const turns = new WeakMap<Socket, Promise<void>>();
+  const batch = new ResponseBatch();
   const answer = async (
     before: Promise<void> | undefined,
     request: IncomingMessage,
@@ -47,7 +49,7 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
     try {
       // Pipelined requests run one after the other, as a later one may depend on an earlier one.
       await before;
-      await respond(handler, options, request, response);
+      await respond(handler, options, batch, request, response);
     } catch {
       // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
       response.destroy();
@@ -62,6 +64,7 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 async function respond(
   handler: Handler,
   { proxies, limits, keepAlive, telemetry, connections }: NodeHttpOptions,
+  batch: ResponseBatch,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -84,7 +87,7 @@ async function respond(
     isSurplus,
   });
   try {
-    await send(response, answer, body, { keepAlive: keepAlive() && !isSurplus, readerIdle: limits.readerIdle });
+    await send(response, answer, body, { batch, keepAlive: keepAlive() && !isSurplus, readerIdle: limits.readerIdle });
   } catch (error) {
     if (error instanceof WrongLength) {
       telemetry.problem('a connection was cut off', error, {
@@ -103,7 +106,11 @@ async function send(
   response: ServerResponse,
   answer: ResponseMessage,
   incoming: IncomingBody,
-  { keepAlive, readerIdle }: { readonly keepAlive: boolean; readonly readerIdle: number },
+  {
+    batch,
+    keepAlive,
+    readerIdle,
+  }: { readonly batch: ResponseBatch; readonly keepAlive: boolean; readonly readerIdle: number },
 ): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
@@ -131,7 +138,8 @@ async function send(
     length.end();
   }
   if (!incoming.leftUnread) {
-    response.end(whole);
+    if (streamed === undefined) batch.end(response, whole);
+    else response.end();
     return;
   }
   if (whole !== undefined) response.write(whole);
@@ -196,6 +204,10 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#started = true;
     if (this.#expectsContinue) this.#response.writeContinue();
     if (this.#ended) return;
+    if (this.#request.complete) {
+      yield* this.#arrived();
+      return;
+    }
     const stall = new Stall(this.#limits, () => this.received);
     const chunks = this.#request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     try {
@@ -211,6 +223,15 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     } finally {
       stall.cancel();
     }
+  }
+
+  /** Yields a body that has arrived as a whole, like most small ones: there is nothing to wait for. */
+  *#arrived(): Generator<Uint8Array> {
+    for (let chunk: Buffer | null; (chunk = this.#request.read() as Buffer | null) !== null;) {
+      this.received += chunk.byteLength;
+      yield chunk;
+    }
+    this.#ended = true;
   }
 
   /** Discards the rest, within bounds. A client that waits for `100 Continue` will not send anything. */

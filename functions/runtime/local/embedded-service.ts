@@ -45,7 +45,7 @@ import { SettledQuotas } from './workers/settled-quotas.ts';
 
 /** The time for which counted requests are in memory only. A crash loses no older ones. */
 const meterTime = 5 * second;
-/** How much released content is freed after one wait for its readers, in each partition of the queue. */
+/** The number of queue entries whose content is freed after one wait for readers, in each partition of the queue. */
 const releasePage = 1000;
 
 /** The stores of a service: those of a data directory, or in memory. */
@@ -102,9 +102,9 @@ export interface EmbeddedService {
     /** Tells that a store could not serve a request. */
     readonly refused: (isDiskFull: boolean) => void;
   };
-  /** What the requests of this process may read. */
+  /** The data that requests of this process may still read. */
   readonly readers: Readers;
-  /** What it does for administrative commands that other processes run. */
+  /** The actions for administrative commands, which run in other processes. */
   readonly actions: ServiceActions;
   /** Follows the change feed to its end, and closes table and blobs. Call it when no request is running. */
   close(): Promise<void>;

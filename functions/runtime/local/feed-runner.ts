@@ -21,7 +21,7 @@ export class FeedRunner {
   readonly #unsubscribe: () => void;
   /** Shares runs between drains. A drain waits for a run that begins after its call, so that it misses no change. */
   readonly #runs = new SharedReads<'feed', void>(() => this.#run());
-  /** Ends the wait for the next run; undefined if there is none. */
+  /** Ends the wait for the next run; undefined if nothing waits. */
   #waiting: AbortController | undefined;
   #isAbandoned = false;
 

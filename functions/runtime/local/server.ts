@@ -70,7 +70,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   }
 }
 
-/** What a service has before it serves. */
+/** The parts of a service that are ready before it listens. */
 interface Prepared {
   readonly tls: Tls | undefined;
   readonly proxies: TrustedProxies;

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 
-/** What the service on a data directory does for administrative commands, by name. Results are sent as JSON. */
+/** The actions of the service on a data directory for administrative commands, by name. Results are sent as JSON. */
 export type ServiceActions = Readonly<Record<string, () => Promise<unknown>>>;
 
 /** The longest name of an action, in characters. */
@@ -108,7 +108,7 @@ export async function askService(path: string, action: string): Promise<{ readon
   return answer;
 }
 
-/** Connects to a socket; undefined: nobody listens. */
+/** Connects to a socket. Returns undefined if no process listens on it. */
 function connected(path: string): Promise<Socket | 'refused' | undefined> {
   return new Promise((resolve) => {
     const socket = connect(path);

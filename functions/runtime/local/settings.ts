@@ -16,11 +16,11 @@ export interface StartOptions {
   readonly consoleOrigin: readonly string[];
   /** The directory of the console's files. Default: the built console. */
   readonly consoleFiles?: string;
-  /** Of the listener for metrics, on loopback; 0: there is none. */
+  /** The port of the listener for metrics, on loopback; 0: no listener. */
   readonly metricsPort: number;
-  /** The file of the token that `/_stillage/metrics` wants; without it, there is no such path. */
+  /** The file of the token that `/_stillage/metrics` requires. Without it, the path does not exist. */
   readonly metricsTokenFile?: string;
-  /** Whether metrics tell the size of each bucket. */
+  /** True if metrics include the size of each bucket. */
   readonly metricsBuckets: boolean;
   readonly data: string;
   /** Keeps all data in memory; it is lost when the service exits. */
@@ -60,7 +60,7 @@ export interface StartOptions {
   readonly workers: number;
   /** For how many milliseconds the content of deleted and replaced versions is kept, even if no request reads it. */
   readonly releaseGrace: number;
-  /** How many bytes a second the background scrub reads. 0: it does not run. */
+  /** The bytes that the background scrub reads per second. 0: it does not run. */
   readonly scrubRate: number;
   /** Limits that differ from their defaults. */
   readonly limit: Partial<Limits>;

@@ -21,7 +21,7 @@ export class Tls {
   readonly #files: { readonly cert: string; readonly key: string };
   readonly #followers: ((pair: TlsPair) => void)[] = [];
   #pair: TlsPair;
-  /** The result of the latest read: a pair, or why there is none. */
+  /** The result of the latest read: a pair, or the reason why it failed. */
   #seen: TlsPair | OperatorError;
   /** The result that was last used or refused, so that nothing is reported twice. */
   #settled: TlsPair | OperatorError;

@@ -1,6 +1,6 @@
 import type { InitialKey } from '../local/settings.ts';
 
-/** What an S3 client of the AWS SDK takes: `new S3Client(stillage.clientConfig)`. */
+/** The configuration of an S3 client of the AWS SDK: `new S3Client(stillage.clientConfig)`. */
 export interface ClientConfig {
   readonly endpoint: string;
   readonly region: string;

@@ -29,9 +29,9 @@ export interface StillageOptions extends Partial<
     | 'scrubRate'
   >
 > {
-  /** How long to keep deleted bytes that no request reads: `90s`, `1h`, `7d`. Default: `0`. */
+  /** The time to keep deleted bytes that no request reads: `90s`, `1h`, `7d`. Default: `0`. */
   readonly releaseGrace?: string;
-  /** How much the background scrub reads and verifies per second: `4MiB`; `0`: nothing. Default: `4MiB`. */
+  /** The amount that the background scrub reads and verifies per second: `4MiB`; `0`: nothing. Default: `4MiB`. */
   readonly scrubRate?: string;
   /** The access key to use. Default: a random one if the service is ephemeral; required otherwise. */
   readonly credentials?: InitialKey;

@@ -59,7 +59,7 @@ export class StartedStillageContainer extends AbstractStartedContainer {
     return `http://${this.getHost()}:${this.getMappedPort(port)}`;
   }
 
-  /** What an S3 client of the AWS SDK takes: `new S3Client(container.clientConfig)`. */
+  /** The configuration of an S3 client of the AWS SDK: `new S3Client(container.clientConfig)`. */
   get clientConfig(): ClientConfig {
     const { endpoint, region, credentials } = this;
     return { endpoint, region, credentials, forcePathStyle: true };

@@ -37,7 +37,7 @@ export function callFailure(error: unknown): CallFailure {
   if (typeof code === 'string' && neverSent.has(code)) return 'refused';
   if (error.name === 'CredentialsProviderError' || error.name === 'TokenProviderError') return 'final';
   const status = $metadata?.httpStatusCode;
-  // Without a status, no complete response arrived. An unknown failure counts as lost, the only reading that is never
+  // Without a status, no complete response arrived. An unknown failure counts as lost, which is never
   // wrong.
   return status === undefined || status < 400 || status >= 500 ? 'lost' : 'final';
 }

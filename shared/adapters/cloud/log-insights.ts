@@ -115,7 +115,7 @@ function queryOf(from: number, until: number): string {
 
 function requestsOf(line: readonly ResultField[]): LoggedRequests {
   const { payer, class: kind, ...numbers } = Object.fromEntries(line.map(({ field, value }) => [field!, value!]));
-  // The sum of a field that no line has is no number.
+  // The sum of a field that no line has is not a number.
   const counts = wholeNumber(numbers['counts']);
   return {
     payer: payer!,

@@ -52,7 +52,7 @@ export class BlobChecksums {
 
   /**
    * @param stored as {@link ChecksumWriter} returned them, for a blob of this size
-   * @throws BlobDamaged if they are damaged: what they would say of the bytes is worth nothing
+   * @throws BlobDamaged if they are damaged, as they then cannot verify the bytes
    */
   constructor(ref: BlobRef, size: number, stored: Buffer) {
     const end = stored.length - sumBytes;

@@ -10,7 +10,7 @@ import type { Randomness } from '../../ports/randomness.ts';
  *     20  random characters; the last 6 of a small blob with a checksum are the CRC-32 of its stored value
  *
  * The alphabet is in ASCII order, so references with the same beginning sort by time. Versions without checksums wrote
- * the time in 8 characters, the first of which is `-` until the year 2109; so they take a blob with checksums for very
+ * the time in 8 characters, the first of which is `-` until the year 2109; so they treat a blob with checksums as very
  * young, and read it correctly.
  */
 const alphabet = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';

@@ -5,8 +5,8 @@ interface Slab {
 }
 
 /**
- * The size of a slab in bytes, at least. glibc gives what is larger than 32 MiB a mapping of its own, which goes back to the system when it is freed
- * (mallopt(3), M_MMAP_THRESHOLD); smaller memory stays with the process where anything that lives longer lies above it.
+ * The minimum size of a slab in bytes. glibc maps allocations of more than 32 MiB separately, and returns them to the system when they
+ * are freed (mallopt(3), M_MMAP_THRESHOLD). Smaller ones stay with the process if memory above them is still in use.
  */
 const slabSize = 33 * 1024 * 1024;
 /** The time after which an empty slab is dropped, in milliseconds. */

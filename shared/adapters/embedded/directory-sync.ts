@@ -9,8 +9,8 @@ interface Turn {
 /**
  * Syncs directories for many concurrent writers. A running sync may miss an entry created after it started, so a writer
  * never joins one; all writers that arrive while it runs share the next. If it fails, so does the next: the system reports a failure
- * once, and what it could not write counts as written afterwards (https://wiki.postgresql.org/wiki/Fsync_Errors), also of an entry
- * that was created before the failure.
+ * once, and afterwards treats what it could not write as written (https://wiki.postgresql.org/wiki/Fsync_Errors), including entries
+ * created before the failure.
  */
 export class DirectorySync {
   readonly #turns = new Map<string, Turn>();

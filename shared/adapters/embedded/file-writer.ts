@@ -19,7 +19,7 @@ export class EarlySyncs {
     this.#left = most;
   }
 
-  /** Runs a sync, unless there are too many. @returns undefined then */
+  /** Runs a sync, or returns undefined if too many are running. */
   run(sync: () => Promise<void>): Promise<void> | undefined {
     if (this.#left === 0) return undefined;
     this.#left -= 1;
@@ -28,8 +28,8 @@ export class EarlySyncs {
 }
 
 /**
- * A new file, written once from start to end, while the next buffer is being filled. What a large one has so far is synced meanwhile:
- * otherwise the disk would wait until the last byte has arrived, and the client then for the disk.
+ * A new file, written once from start to end, while the next buffer is being filled. The written part of a large file is synced meanwhile:
+ * otherwise the disk would idle until the last byte arrives, and the client would then wait for the disk.
  */
 export class FileWriter {
   readonly #path: string;
@@ -40,7 +40,7 @@ export class FileWriter {
   #writing: Promise<void> = Promise.resolve();
   /** The early sync in progress. */
   #syncing: Promise<void> | undefined;
-  /** Why an early sync failed. The system reports that once, so no later sync makes up for it. */
+  /** The failure of an early sync. The system reports it only once, so a later sync does not repair it. */
   #failure: Error | undefined;
   /** The size of the file when the last sync began. */
   #synced = 0;
@@ -65,7 +65,7 @@ export class FileWriter {
 
   /**
    * Writes the last buffer. Resolves when all bytes and the name are on disk.
-   * @param syncName makes the name durable; called when the file exists. It goes on beside the sync of the bytes, since nothing
+   * @param syncName makes the name durable; called when the file exists. It runs at the same time as the sync of the bytes, since nothing
    *   refers to the file before both have ended
    */
   async finish(buffer: Uint8Array, syncName: () => Promise<void>): Promise<void> {
@@ -89,7 +89,7 @@ export class FileWriter {
     if (this.#created) await rm(this.#path, { force: true }).catch(() => undefined);
   }
 
-  /** Syncs what is written so far, beside further writes. */
+  /** Syncs the bytes written up to now, at the same time as further writes. */
   #syncEarly(): void {
     const running = this.#early.run(() => syncData(this.#file!));
     if (running === undefined) return;

@@ -30,8 +30,8 @@ export class CommitUnknown extends Error {
 const patience = 30 * second;
 
 /**
- * The maximum number of jobs in a transaction. They run in one turn of the event loop, in which nothing else happens, and a write takes
- * some 60 µs. More would save hardly any syncs.
+ * The maximum number of jobs in a transaction. They run in one turn of the event loop, which they block, and a write takes some
+ * 60 µs. More jobs would save hardly any syncs.
  */
 export const maxJobs = 64;
 
@@ -96,7 +96,7 @@ export class GroupCommit {
       this.#impatience = undefined;
       this.#queued = false;
       jobs = this.#waiting.splice(0, maxJobs);
-      // Not at once: the engine would take it for a part of this transaction.
+      // Not at once: the engine would treat it as a part of this transaction.
       if (this.#waiting.length > 0) setImmediate(() => this.#waiting.length > 0 && this.#await());
       committed = this.#participants.map((participant) => participant.begin());
       for (const job of jobs) job.act();

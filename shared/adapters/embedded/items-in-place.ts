@@ -8,7 +8,7 @@ import type { LmdbEnvironment } from './lmdb-environment.ts';
 
 /** The cost of finding an item by its key. To read the next one costs one step. */
 const stepsToSeek = 4;
-/** A step copies this many bytes of an item besides. */
+/** The bytes of an item that are copied in one additional step. */
 const bytesPerStep = 4096;
 
 /** Shows items in the buffers of the engine, which hold them until it reads the next one. */

@@ -97,16 +97,16 @@ export class LmdbEnvironment {
   }
 
   /**
-   * To be called before a read: releases the snapshot that the engine keeps for a millisecond, since another process
-   * may have committed. What runs without returning to the event loop shares a snapshot: a new one takes the engine a timer, and nothing
-   * can have arrived meanwhile that it would have to show. The engine itself releases it when it acknowledges a commit of this process.
+   * Call this before a read. Releases the snapshot that the engine keeps for a millisecond, since another process
+   * may have committed. Reads that run without returning to the event loop share a snapshot: a new one takes the engine a timer, and
+   * nothing that it would have to show can arrive meanwhile. The engine itself releases it when it acknowledges a commit of this process.
    */
   look(): void {
     this.#checkOpen();
     if (this.#hasLooked) return;
     this.#hasLooked = true;
     this.#root.resetReadTxn();
-    // Runs after all promises that are settled by then.
+    // Runs after the reactions to all promises that are settled by then.
     process.nextTick(() => (this.#hasLooked = false));
   }
 

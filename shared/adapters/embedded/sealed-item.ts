@@ -2,7 +2,7 @@ import { ItemDamaged } from '../../ports/key-value-table.ts';
 
 /**
  * The first two bytes of a stored item that carries a checksum. They are followed by the checksum of key and item, big-endian, and by the
- * item. An item that is stored without, by an earlier version, would begin like this only if it had 16,384 attributes: see item-encoding.ts.
+ * item. An item without a checksum, stored by an earlier version, would begin like this only if it had 16,384 attributes: see item-encoding.ts.
  */
 const marker = 0x80;
 const headerSize = 6;
@@ -20,7 +20,7 @@ export function seal(key: Uint8Array, item: Uint8Array): Buffer {
 /** Returns the item or record that is stored under a key, in the same memory. @throws ItemDamaged if either has changed */
 export function unseal(key: Uint8Array, stored: Buffer): Buffer {
   const start = startOfItem({ bytes: key, start: 0, end: key.length }, stored, stored.length);
-  // With its end, as the engine's buffers are longer than their `length`, which some versions of Node.js do not look at here.
+  // With its end, as the engine's buffers are longer than their `length`, which some versions of Node.js ignore here.
   return stored.subarray(start, stored.length);
 }
 

@@ -18,7 +18,7 @@ const feed = 'feed';
 const maxEntries = 2000;
 const maxBytes = 4 * 1024 * 1024;
 
-/** A new table made of entries as they are stored, of whatever database. */
+/** A new table made of stored entries of any database. */
 export class StoredEntries {
   readonly #environment: LmdbEnvironment;
   readonly #databases = new Map<string, Database<Buffer, Buffer>>();

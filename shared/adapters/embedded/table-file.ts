@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { syncDirectory } from './durable-directory.ts';
 import { NotATable, TablePages } from './table-pages.ts';
 
-/** How often a check starts again because another process has committed meanwhile. */
+/** The attempts of a check, which starts again if another process has committed meanwhile. */
 const maxAttempts = 5;
 
 /**

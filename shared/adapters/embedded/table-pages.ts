@@ -65,7 +65,7 @@ export interface Walk {
   readonly onProgress?: (pages: number) => void;
 }
 
-/** Where to look next: a page, and what the pages above say of it. */
+/** A page to visit, and what the pages above say about it. */
 interface Visit {
   readonly database: string;
   readonly page: number;

@@ -50,7 +50,7 @@ export class Accounts implements AccessKeys, Projects {
     if (!isPossible(accessKeyId)) return undefined;
     const now = this.#clock.now();
     const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
-    // A clock that was set back does not keep it for longer.
+    // A clock that was set back does not extend its lifetime.
     const isFresh = cached !== undefined && Math.abs(now - cached.readAt) < cacheTime;
     const found = await (isFresh ? cached.found : this.#readAnew(accessKeyId, now));
     // An expired key is treated as if it did not exist.

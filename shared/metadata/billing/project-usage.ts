@@ -10,7 +10,7 @@ import { beginDay, byteTimeUntil, decodeDay, type Holding, type StorageDay } fro
 export interface DayUsage extends RequestTally {
   readonly day: string;
   readonly byteHours: number;
-  /** At the end of the day; versions other than delete markers. */
+  /** The number of versions at the end of the day, without delete markers. */
   readonly objects: number;
 }
 

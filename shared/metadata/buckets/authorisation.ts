@@ -3,8 +3,8 @@ import type { Bucket } from './bucket.ts';
 
 /**
  * Proof that a change was authorised, and for which resource. A repository takes one with every change and changes only the resource
- * that it names; if rights count at the commit, it confirms them for the resource as it is by then. So the resource that is changed is
- * the one that was authorised, whatever happens in between.
+ * that it names; if rights count at the commit, it confirms them for the resource as it is then. The changed resource is therefore always
+ * the authorised one.
  *
  * These are classes, not interfaces, since an object of the right shape is not a proof: `shared/protocol/authorisation` creates those
  * of requests, `ServiceAuthorisation` is the service's own. `test/architecture` checks that no operation creates one.

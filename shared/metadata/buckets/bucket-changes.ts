@@ -9,7 +9,7 @@ import type { Revision } from './bucket-documents.ts';
 import type { BucketReads } from './bucket-reads.ts';
 import { encodeBucket, tokenIs, type Bucket } from './bucket.ts';
 
-/** Suffices for fifty concurrent changes of one bucket. */
+/** The maximum number of attempts, enough for fifty concurrent changes of one bucket. */
 const maxAttempts = 12;
 
 /** Changes buckets' items: the common part of creation, settings and removal. */

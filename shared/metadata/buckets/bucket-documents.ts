@@ -143,7 +143,7 @@ export class BucketDocuments {
     const key = itemKey.bucketDocument(bucket.id, kind, revision);
     try {
       const expect = { is: 'all', of: [{ is: 'present' }, { is: 'missing', attribute }] } as const;
-      // What is stored then tells whether it happened.
+      // The stored document then shows whether the write happened.
       await bestEffort(this.#table.write([{ key, put: document, expect }]));
     } catch {
       return undefined;

@@ -79,7 +79,7 @@ export abstract class BucketReads {
     return this.#table.freeChecks ? bucket : this.present(bucket);
   }
 
-  /** As {@link present} if reads are free, otherwise as {@link readyFor}: for a response without a commit, as nothing is to be changed. */
+  /** As {@link present} if reads are free, otherwise as {@link readyFor}: for a response without a commit, as the request changes nothing. */
   async standing(bucket: Bucket): Promise<Bucket> {
     return this.#table.freeChecks ? this.present(bucket) : this.readyFor(bucket);
   }

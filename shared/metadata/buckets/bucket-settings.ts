@@ -16,7 +16,7 @@ export interface PublicAccessBlock {
 export interface DefaultEncryption {
   /** Applies to requests without encryption headers. */
   readonly algorithm?: 'AES256' | undefined;
-  /** Only returned as it was set: it concerns KMS keys, which the service does not support. */
+  /** Stored and returned without effect: it concerns KMS keys, which the service does not support. */
   readonly bucketKeyEnabled?: boolean | undefined;
   /** `SSE-C`: requests with a customer key are refused. `NONE`: none are. */
   readonly blockedTypes?: readonly BlockedEncryptionType[] | undefined;

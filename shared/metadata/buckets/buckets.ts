@@ -77,7 +77,7 @@ export class Buckets extends BucketReads {
 
   /**
    * Sets the bucket's quota. The deployment's default applies to an omitted field. Existing objects beyond the quota are kept.
-   * It is no longer marked as full: the next write is accepted, and whether it is full is found out after that.
+   * Clears the mark of a full bucket, so the next write is accepted; a follower of the feed sets the mark again if necessary.
    * @throws S3Error NoSuchBucket, SlowDown
    */
   async setQuota(authorisation: BucketAuthorisation, quota: Partial<Amount>): Promise<void> {

@@ -32,14 +32,14 @@ export async function removeBucket(
       reads.ifFree(caller),
     );
     if (closed.outcome !== 'written') return conflict;
-    // The mark ends by itself.
+    // The mark expires.
     const reopen = (): Promise<void> =>
       bestEffort(table.write([changes.change({ ...bucket, closing: undefined }, closingIs(closing.token))]));
     if (await holdsObjects(table, bucket)) {
       await reopen();
       throw new S3Error('BucketNotEmpty', { details: { BucketName: bucket.name } });
     }
-    // Nobody can change the bucket while it is closing, but the caller's key may have been revoked.
+    // The bucket cannot change while it is closing, but the caller's key may have been revoked.
     const confirm = async (): Promise<readonly Condition[]> => {
       try {
         return reads.ifFree(await authorisation.confirmCaller());

@@ -10,7 +10,7 @@ const settlingWait = 3000;
 
 /**
  * Changes the versioning state: implements `Buckets.setVersioning`. If other writers can read the bucket before the change and commit
- * after it, the new state settles first: nobody commits under it until every commit under the former state has ended.
+ * after it, the new state settles first: no writer commits under it until every commit under the former state has ended.
  */
 export async function setVersioning(
   changes: BucketChanges,
@@ -32,6 +32,6 @@ export async function setVersioning(
   await clock.sleep(settlingWait);
   const bucket = await reads.find(before.name);
   if (bucket?.settling?.token !== token) return;
-  // The mark ends by itself.
+  // The mark expires.
   await bestEffort(table.write([changes.change({ ...bucket, settling: undefined }, settlingIs(token))]));
 }

@@ -21,7 +21,7 @@ export interface DueBound extends KeyRange {
   readonly revision: string;
 }
 
-/** The ranges of a bucket to check, and the bounds that say nothing any more. */
+/** The ranges of a bucket to check, and the bounds that are no longer valid. */
 export interface DueRanges {
   readonly ranges: readonly KeyRange[];
   readonly obsolete: readonly DueBound[];
@@ -43,7 +43,7 @@ export function dueRanges(
   bounds: readonly DueBound[],
   { now, revision, fewKeys }: { readonly now: number; readonly revision: string; readonly fewKeys: number },
 ): DueRanges {
-  // What becomes due while the pass runs is part of it.
+  // The pass includes actions that become due while it runs.
   const valid = bounds.filter(
     (bound) => bound.revision === revision && bound.recordedAt <= now && bound.nothingDueBefore > now + visibilityLag,
   );
@@ -67,7 +67,7 @@ function gapsBetween(
 ): { gaps: readonly KeyRange[]; kept: readonly DueBound[] } {
   const gaps: KeyRange[] = [];
   const kept: DueBound[] = [];
-  // The range not covered so far begins at `from`; `open` tells that it precedes the end of the prefix.
+  // The range not covered yet begins at `from`; `open` means that it is before the end of the prefix.
   let from: string | undefined;
   let open = true;
   let absorbed = 0;
@@ -125,7 +125,7 @@ export async function removeBounds(table: KeyValueTable, bucketId: string, bound
   );
 }
 
-/** Removes items. @throws Error if it is not known whether all of them are gone */
+/** Removes items. @throws Error if it is unknown whether all of them were removed */
 export async function removeAll(table: KeyValueTable, keys: readonly ItemKey[]): Promise<void> {
   for (let at = 0; at < keys.length; at += deletesPerWrite) {
     const changes = keys.slice(at, at + deletesPerWrite).map((key): Change => ({ key, delete: true }));

@@ -56,7 +56,7 @@ export interface SeenKey {
 
 /**
  * Performs the actions that are due for one key. Each change is conditional on the key as read, or as the previous
- * change left it: any write in between, be it an object, tags or the removal of a version, cancels the rest. Repeating
+ * change left it: any write in between (an object, tags, the removal of a version) cancels the rest. Repeating
  * it changes nothing more.
  */
 export async function applyToKey(

@@ -21,8 +21,8 @@ export interface LifecyclePass {
   readonly planComplete: boolean;
   readonly finishedAt: number | undefined;
   /**
-   * Since when all passes were those of a version of Stillage that knows of bounds. Undefined if another took part in it:
-   * that writes no rechecks either, so earlier bounds are invalid.
+   * The time since which only versions of Stillage with bounds have worked on passes. Undefined if an earlier version took part in
+   * this one: it writes no rechecks either, so earlier bounds are invalid.
    */
   readonly boundsSince: number | undefined;
   /** The actions of its completed slices. */
@@ -35,7 +35,7 @@ export interface LifecycleSlice extends KeyRange {
   readonly id: string;
   readonly bucket: string;
   readonly bucketId: string;
-  /** What is known of the part before the cursor; undefined: nothing. */
+  /** The known bound of the part before the cursor; undefined: nothing is known. */
   readonly bound: SliceBound | undefined;
   /** The cursor: the last key, or position in the list of uploads, that was processed; undefined: none. */
   readonly after: string | undefined;
@@ -51,19 +51,19 @@ export interface SliceBound {
   readonly revision: string;
 }
 
-/** What a bucket's rules apply to. */
+/** A bucket to which lifecycle rules are applied. */
 export interface BucketToPlan {
   readonly name: string;
   readonly id: string;
   /** Ranges without ends. */
   readonly whole: readonly Pick<KeyRange, 'kind' | 'prefix'>[];
   readonly rules: readonly EnabledRule[];
-  /** How to leave out ranges in which nothing is due; undefined: nothing is left out. */
+  /** The means to skip ranges in which nothing is due; undefined: nothing is skipped. */
   readonly leaveOut:
     | {
         /** The bucket's revision: see `boundsRevision`. */
         readonly revision: string;
-        /** The number of keys up to which a range is not left out beside one that is checked. */
+        /** The number of keys up to which a range next to a checked one is checked as well. */
         readonly fewKeys: number;
       }
     | undefined;
@@ -254,7 +254,7 @@ export class LifecyclePasses {
   #lastingBound(pass: LifecyclePass, slice: LifecycleSlice): readonly Change[] {
     const { bound, bucketId, kind, prefix, from, until, tally } = slice;
     const now = this.#clock.now();
-    // While an upgrade goes on, some writers still write no rechecks.
+    // During an upgrade, some writers still write no rechecks.
     const isUpgraded = pass.boundsSince !== undefined && pass.startedAt >= pass.boundsSince + day;
     if (!isUpgraded || bound === undefined || bound.nothingDueBefore <= now + day) return [];
     const lasting = { ...bound, revision: revisionIn(pass, bound.revision), kind, prefix, from, until };

@@ -18,7 +18,7 @@ export const neverDue = Number.POSITIVE_INFINITY;
 const dueAnyTime = 0;
 
 /**
- * How long a change may take until it is visible to a pass, and to other writers: clocks differ, commits take time,
+ * The longest time in milliseconds until a change is visible to a pass and to other writers: clocks differ, commits take time,
  * buckets are cached, and eventually consistent reads lag.
  */
 export const visibilityLag = hour;
@@ -45,8 +45,8 @@ export function boundsRevision({ documents, versioning }: BoundingBucket): strin
 }
 
 /**
- * Returns when an action may first be due for anything written to a range after its check began, but for what a
- * {@link Recheck} tells of.
+ * Returns when an action may first be due for anything written to a range after its check began, except for versions with
+ * a {@link Recheck}.
  * @param since when the check began
  */
 export function nextDueOfNew(
@@ -122,7 +122,7 @@ export function nextDueOfUpload(
   return abortionOf(rules, upload, calendar)?.at ?? neverDue;
 }
 
-/** Returns when an action may first be due because of what came to a key with an earlier date. */
+/** Returns when an action may first be due because of a version that came to a key with an earlier date. */
 export function nextDueOfRecheck(
   rules: readonly EnabledRule[],
   { key, lastModified }: Recheck,

@@ -10,8 +10,8 @@ import { nextDueOfRecheck } from './next-due.ts';
 const rechecksPerPage = 500;
 
 /**
- * Removes the bounds that no longer hold because something with an earlier date came to their ranges, then the rechecks that told of it.
- * @param settled rechecks from before this time are removed: whoever records a bound from now on has read what they tell of. In
+ * Removes the bounds that are invalid because something with an earlier date came to their ranges, then the rechecks that say so.
+ * @param settled rechecks from before this time are removed: bounds that are recorded from now on take their versions into account. In
  *   milliseconds since the epoch
  */
 export async function applyRechecks(

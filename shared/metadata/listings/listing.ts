@@ -14,7 +14,7 @@ import { behindPrefix, type Start } from '../utf8-order.ts';
  */
 export interface ListingRequest {
   readonly prefix: string;
-  /** `''` means none. */
+  /** The delimiter; `''` means none. */
   readonly delimiter: string;
   /** The start of the page; undefined means the first line. */
   readonly position: ListingPosition | undefined;

@@ -12,7 +12,7 @@ import { ObjectPage, type ObjectRows } from './object-page.ts';
 /** The source of the current versions of a bucket. */
 export interface VersionSource {
   /**
-   * Shows the next current versions in the order of their keys' UTF-8 bytes, as many as it likes to.
+   * Shows the next current versions in the order of their keys' UTF-8 bytes. The source decides how many.
    * @param visit as {@link ItemVisitor.visit}
    * @returns the position after the last version shown; undefined if none follow, or if the visitor stopped
    */

@@ -12,7 +12,7 @@ export interface VersionRows {
   add(version: ListedVersion): void;
   /** Returns a place after the last row, for those of noncurrent versions of this key, which are read later. */
   olderOf(key: string): Pick<VersionRows, 'add'>;
-  /** Grows with everything that is added. */
+  /** A measure of the output, which grows with every addition. */
   readonly size: number;
   /** Removes what was added since this was the {@link size}, noncurrent versions included. */
   cut(size: number): void;
@@ -123,7 +123,7 @@ export class VersionPage {
   }
 
   /**
-   * To be called once the noncurrent versions were added. Returns the key from which on everything must be visited again, since it has
+   * Call this after the noncurrent versions were added. Returns the key from which everything must be visited again, since it has
    * changed meanwhile.
    */
   settle(): string | undefined {

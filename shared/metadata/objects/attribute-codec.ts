@@ -81,7 +81,7 @@ export function count(name: string): Codec<number> {
 export class ItemCodec<Fields extends object> {
   readonly #names: readonly string[];
   readonly #codecs: readonly AttributeCodec[];
-  /** Every field, undefined: a copy of it need not grow, which takes longer than all else. */
+  /** An object with every field undefined. A copy of it need not grow, which would take most of the time. */
   readonly #blank: Readonly<Record<string, unknown>>;
 
   /** @param codecs by field name, in the order in which they write */

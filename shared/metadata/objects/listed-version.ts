@@ -58,7 +58,7 @@ export class ListedVersion {
   #owner = '';
   #ownerBytes = Buffer.alloc(0);
 
-  /** @param item shows items with the attributes {@link columns} */
+  /** @param item a view of items with the attributes {@link columns} */
   constructor(item: ItemView) {
     this.#item = item;
   }
@@ -88,7 +88,7 @@ export class ListedVersion {
     return this.#item.number(markerColumn) === 1;
   }
 
-  /** Whether it is current. */
+  /** True if it is the current version. */
   get isLatest(): boolean {
     return this.#item.number(replacedAtColumn) === undefined;
   }

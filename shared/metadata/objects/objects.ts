@@ -18,7 +18,7 @@ import { reviseVersion, type ChangeOfAttributes } from './revise-version.ts';
 import { scanShards, visitShards } from './scan.ts';
 import { decodeCurrentVersion, type CurrentVersion, type Version } from './versions.ts';
 
-/** The number of changes that one request makes at a time, where each is a commit of its own. */
+/** The number of changes that one request makes at a time if each is a separate commit. */
 const concurrentChanges = 16;
 
 /** A range of keys with a prefix, starting at `from` or after `after`. */
@@ -152,8 +152,8 @@ export class Objects {
   }
 
   /**
-   * Returns slots for the changes of a request that makes many, each of which takes one. If concurrent writes share a commit, so do all such
-   * requests: together they fill a commit, and others wait for one at most.
+   * Returns slots for the changes of a request that makes many; each change takes one. If concurrent writes share a commit, all such
+   * requests share the slots: together they fill a commit, and other requests wait for one commit at most.
    */
   slotsForMany(): Slots {
     return this.#slots ?? new Slots(concurrentChanges);

@@ -4,20 +4,20 @@ import { partition } from '../table/keys.ts';
 import { versionVisitor, type ListedVersion } from './listed-version.ts';
 import { visitPartition } from './scan.ts';
 
-/** Where the versions of a key begin that are older than one that was read before. */
+/** The position of a key's versions that are older than one that was read before. */
 export interface OlderVersions {
   readonly key: string;
   /** The instance of the version that was read. */
   readonly after: string;
-  /** What its current version says of them. Undefined if it was read at another time, by an earlier page. */
+  /** The first of them and their number, according to the current version. Undefined if an earlier page read that version. */
   readonly expected: { readonly first: string | undefined; readonly count: number } | undefined;
   /** The number of versions to show. */
   readonly room: number;
 }
 
 /**
- * What was shown: `all` older versions; or `some`, and there are more. `broken`: they do not continue the version that was read, since
- * the key has changed meanwhile.
+ * The outcome of a listing of older versions: `all` of them, or `some` of more. `broken`: they do not continue the version that was read,
+ * since the key has changed meanwhile.
  */
 export type OlderVersionsShown = 'all' | 'some' | 'broken';
 

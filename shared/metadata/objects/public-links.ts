@@ -35,7 +35,7 @@ export interface PublicLink {
 const tokenBytes = 32;
 const tokenForm = /^[-0-9A-Z_a-z]{43}$/;
 const sweepPage = 100;
-/** Each takes four of the hundred items of a commit; the others are for the versions. */
+/** The maximum number of links that a rename moves: each takes four of the hundred items of a commit, and the versions take the others. */
 const maxMovedLinks = 20;
 
 /**

@@ -5,8 +5,8 @@ import type { ServiceAuthorisation } from './service-authorisation.ts';
 import type { CurrentVersion, Version } from './versions.ts';
 
 /**
- * A removal: on what authority, of what, and on what condition. `Objects.remove` is the one entry point for all of them, and
- * `Objects.renamedAway` for that of a rename, which is part of another commit.
+ * A removal: its authority, its target and its condition. `Objects.remove` is the one entry point for removals, except for that of a
+ * rename, which is part of another commit: `Objects.renamedAway`.
  */
 export type Removal = RequestedRemoval | LifecycleRemoval | TakenBack | PurgedKey;
 

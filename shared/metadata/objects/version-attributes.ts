@@ -36,7 +36,7 @@ export type VersionAttribute = AttributeCodec & {
     | { readonly belongsTo: Exclude<BelongsTo, 'place'>; readonly longest?: unknown }
   );
 
-/** Stand for an instance and a write token of the usual length. */
+/** Placeholders for an instance and a write token of the usual length. */
 const longestInstance = '-'.repeat(32);
 const longestToken = '-'.repeat(12);
 

@@ -328,7 +328,7 @@ export function tokenIs({ token }: Version): Expectation {
   return { is: 'equal', attribute: 'r', value: token };
 }
 
-/** Returns the current version with the counts that are right once a noncurrent version is gone. */
+/** Returns the current version with the counts after the removal of a noncurrent version. */
 function without(currentVersion: CurrentVersion, gone: Version): CurrentVersion {
   return {
     ...currentVersion,

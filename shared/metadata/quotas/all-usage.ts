@@ -4,7 +4,7 @@ import * as keyParts from '../table/key-parts.ts';
 import { kinds } from '../table/keys.ts';
 import { sumOfRows, usageRows } from './usage-rows.ts';
 
-/** What a bucket holds. */
+/** The usage of a bucket, with its name. */
 export interface NamedUsage {
   readonly bucket: string;
   /** Versions that are not delete markers. */
@@ -13,7 +13,7 @@ export interface NamedUsage {
   readonly bytes: number;
 }
 
-/** What reading the counters of a bucket takes. */
+/** The steps to read the counters of a bucket. */
 const stepsOfBucket = 40;
 
 /** Reads the usage counters of all buckets, one after the other and so not as of one instant: it reads every bucket's item. */

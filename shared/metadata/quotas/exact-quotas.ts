@@ -15,7 +15,7 @@ const maxLedgers = 10_000;
 
 /**
  * Quotas without overshoot, for a single writing process. It keeps an upper bound of what each bucket holds, which
- * costs nothing. Deleted and refused data stay in the bound, so a write that it leaves no room for waits until
+ * costs nothing. Deleted and refused data stay in the bound, so a write that exceeds it waits until
  * the bucket has been measured.
  */
 export class ExactQuotas implements Quotas {

@@ -50,7 +50,7 @@ export class FullBuckets {
       const quota = quotaOf(bucket, this.#defaults);
       const full = bytes >= quota.bytes || objects >= quota.objects;
       if (full === bucket.full) return;
-      // Again afterwards: the follower of another shard may have counted more meanwhile, and seen the flag as it was.
+      // Checks again afterwards: the follower of another shard may have counted more meanwhile, and seen the former flag.
       await this.#buckets.setFull(bucket.name, bucketId, full);
     }
   }

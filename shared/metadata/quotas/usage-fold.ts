@@ -55,7 +55,7 @@ export class UsageFold {
       .filter((row) => row !== base && numberOf(row.attributes['at']) + this.#shardLifetime < now)
       .sort((one, other) => numberOf(one.attributes['at']) - numberOf(other.attributes['at']));
     const project = base?.attributes['project'] ?? old[0]?.attributes['project'];
-    // Without a project nobody was billed: the bucket has been deleted, and its counters are about to be removed.
+    // Without a project there is no bill: the bucket has been deleted, and its counters are about to be removed.
     const candidates = old.filter(({ attributes }) => attributes['project'] === project).slice(0, maxRows);
     if (candidates.length === 0 || typeof project !== 'string') return [];
     const shards = candidates.map(({ key }) => key.sk);
@@ -72,7 +72,7 @@ export class UsageFold {
     days.settle(now, { objects, bytes: bytes + parts });
     const put = {
       ...{ objects, bytes, parts, at: numberOf(folded.at(-1)!.attributes['at']), project },
-      // A reader that sees one of these rows next to this base has seen half of this write.
+      // A reader that sees one of these rows together with this base has seen half of this write.
       folded: new Set(folded.map(({ attributes }) => attributes['r'] as string)),
       r: writeToken(this.#randomness),
     };

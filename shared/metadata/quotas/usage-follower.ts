@@ -160,7 +160,7 @@ function partBucket({ key, old, new: present }: FeedRecord): string | undefined 
   return (present ?? old)?.['bucketId'] as string | undefined;
 }
 
-/** What is counted of a current version: decoding all of it would take most of the time of following the feed. */
+/** Decodes only the counted attributes of a current version: decoding all of them would take most of the time of following the feed. */
 const countedItem = new ItemCodec<
   Pick<CurrentVersion, 'marker' | 'size' | 'olderCount' | 'olderMarkers' | 'olderBytes'>
 >({

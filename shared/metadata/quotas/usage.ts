@@ -9,7 +9,7 @@ export interface BucketUsage {
 
 /** Reads the usage of buckets. */
 export interface UsageCounters {
-  /** @param options.mayBeStale allows eventually consistent reads, where counts of some seconds ago will do */
+  /** @param options.mayBeStale allows eventually consistent reads, if counts of some seconds ago suffice */
   of(bucketId: string, options?: { readonly mayBeStale?: boolean }): Promise<BucketUsage>;
 }
 

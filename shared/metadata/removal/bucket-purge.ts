@@ -9,7 +9,7 @@ import { currentVersionPartitions } from '../table/shards.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { Objects } from '../objects/objects.ts';
 
-/** By then, a writer that committed to a bucket during its removal and crashed before undoing that is over. */
+/** The time of the first sweep, by which every writer that committed to a bucket during its removal has undone that, or crashed. */
 const firstSweep = 10 * minute;
 const lastSweep = day;
 
@@ -64,7 +64,7 @@ export class BucketPurge {
     await this.#sweepAlarms(bucketId, project);
   }
 
-  /** The names of alarms belong to the project, and another bucket may have taken them since. */
+  /** Releases the names of alarms, which belong to the project, unless another bucket uses them now. */
   async #sweepAlarms(bucketId: string, project: string): Promise<void> {
     await this.#clear(monitoringPartition.alarms(bucketId), ({ sk }) => {
       const key = monitoringKey.alarmName(project, sk);

@@ -1,4 +1,4 @@
-/** What the requests of one process may still read. Requests are numbered in the order in which they begin. */
+/** The data that requests of one process may still read. Requests are numbered in the order in which they begin. */
 export interface ReadersState {
   /** The number of the next request. */
   readonly next: number;
@@ -9,15 +9,15 @@ export interface ReadersState {
 }
 
 /**
- * The running requests of a process, so that nothing is freed under them: epoch-based reclamation. A request may find anything that is
- * in the table while it works, so what loses its last reference is kept until all requests have ended that began before. While a
- * request waits for its client it finds nothing new, and holds only what it has found: a slow client keeps one object, not everything.
+ * The running requests of a process, which protect data from being freed (epoch-based reclamation). A working request may find anything
+ * in the table, so data that loses its last reference is kept until all earlier requests have ended. While a request waits for its client
+ * it finds nothing new, and holds only what it has found: a slow client keeps one object, not everything.
  */
 export class Readers {
   #next = 1;
   /** The numbers of the requests that are working, in order. */
   readonly #working = new Set<number>();
-  /** How many requests hold a thing. */
+  /** The number of requests that hold a thing, by its id. */
   readonly #held = new Map<string, number>();
 
   /** Returns a reader for a request that begins, and works until it waits. */
@@ -56,11 +56,11 @@ export class Readers {
   }
 }
 
-/** One request among the {@link Readers} of its process. It must be ended, whatever becomes of the request. */
+/** One request among the {@link Readers} of its process. It must be ended in any case. */
 export class Reader {
   readonly #readers: Readers;
   readonly #held = new Set<string>();
-  /** How many things the request is doing at the moment, other than waiting for its client. */
+  /** The number of tasks of the request in progress, not counting those that wait for its client. */
   #tasks = 1;
   #number: number | undefined;
   #hasEnded = false;
@@ -71,7 +71,7 @@ export class Reader {
     this.#number = readers.enter();
   }
 
-  /** Holds things that the request has found, until it ends. To be called while it works. */
+  /** Holds things that the request has found, until it ends. Call this while it works. */
   hold(things: readonly string[]): void {
     for (const thing of things) {
       if (this.#hasEnded || this.#held.has(thing)) continue;
@@ -117,13 +117,13 @@ export class Reader {
 /** Tells which things requests may still read. */
 export interface ReaderBarrier {
   /**
-   * Resolves once no request works any more that began before the call. What nothing referred to at the call can then be read by those
-   * only that hold it.
+   * Resolves once no request that began before the call is working. Only requests that hold it can then still read data that nothing
+   * referred to at the call.
    */
   passed(): Promise<Held>;
 }
 
-/** What requests still keep. */
+/** The data that requests still hold. */
 export interface Held {
   has(thing: string): boolean;
 }

@@ -2,7 +2,7 @@ import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { garbagePartitions, partition } from '../table/keys.ts';
 
-/** For how many milliseconds the oldest entry of the garbage queue has been due; 0 if none is. A sweep that keeps up leaves a minute at most. */
+/** Returns for how many milliseconds the oldest entry of the release queue has been due. A sweep that keeps up leaves at most a minute. */
 export async function releaseLag(table: KeyValueTable, now: number): Promise<number> {
   const numbers = Array.from({ length: garbagePartitions }, (_, number) => number);
   const oldest = await Promise.all(

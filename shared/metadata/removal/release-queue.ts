@@ -88,9 +88,9 @@ export class ReleaseQueue {
 }
 
 /**
- * Cleans up ended uploads at once, where one process follows the feed without a time limit, so that their parts stop
- * counting towards quotas. Elsewhere the sweep does it, from the queue entries, and everywhere if blobs cannot be removed: whoever waits
- * for the feed must not wait for these.
+ * Cleans up ended uploads at once if one process follows the feed without a time limit, so that their parts stop counting towards
+ * quotas. Otherwise, and if blobs cannot be removed, the sweep does it, from the queue entries: a request that waits for the feed must not
+ * wait for these.
  */
 export async function finishEndedUploads(uploads: Uploads, records: readonly FeedRecord[]): Promise<void> {
   for (const id of records.flatMap(endedUpload)) {

@@ -19,12 +19,12 @@ import { uploadCode, type Place } from './release-queue.ts';
 export interface Sweep {
   /** Contents and details removed. */
   readonly freed: number;
-  /** False if due entries are left that nobody reads. */
+  /** False if due entries are left that no request reads. */
   readonly complete: boolean;
   /** The blobs removed, and the bytes of objects and parts that they held. */
   readonly blobs: number;
   readonly bytes: number;
-  /** What nothing refers to, but requests still read. */
+  /** Content that nothing refers to, but requests still read. */
   readonly held: ReleasedAmount;
 }
 
@@ -36,7 +36,7 @@ export interface ReleasedAmount {
   readonly bytes: number;
 }
 
-/** What a sweep may free. */
+/** The options of a sweep. */
 export interface SweepOptions {
   /** Returns whether to start nothing more. */
   readonly stopping?: () => boolean;
@@ -46,7 +46,7 @@ export interface SweepOptions {
   readonly readers?: ReaderBarrier;
 }
 
-/** What a queue entry is about. */
+/** A queue entry, with what is known about it. */
 interface Queued {
   readonly entry: Item;
 }
@@ -61,7 +61,7 @@ interface Unreferenced extends Queued {
 /** Entries per page; their blobs are removed together. */
 const defaultPageSize = 200;
 
-/** Where the grace period alone protects readers. */
+/** The barrier of deployments in which the grace period alone protects readers. */
 const nobodyReads: ReaderBarrier = { passed: () => Promise.resolve(new Set<string>()) };
 
 /** The progress of a sweep. */
@@ -73,9 +73,9 @@ interface Progress {
 }
 
 /**
- * Frees the bytes of removed versions. Checks each queue entry again after its grace period, because a version may only
- * have moved, or may share its content. What nothing refers to can be found by no request that begins later; it is removed once those
- * that began earlier do not read it any more. Repetition does no harm.
+ * Frees the bytes of removed versions. Checks each queue entry again after its grace period, because a version may only have moved, or may
+ * share its content. Later requests cannot find unreferenced content; it is removed once earlier ones no longer read it. Repetition does no
+ * harm.
  */
 export class Release {
   readonly #table: KeyValueTable;
@@ -230,7 +230,7 @@ export class Release {
     for (let item = references; item !== undefined; item = await this.#table.get(itemKey.references(content))) {
       const holders = [...((item['holders'] as ReadonlySet<string> | undefined) ?? [])];
       const rest = holders.filter((one) => one !== instance);
-      // An earlier sweep has removed it, and left the content to its readers.
+      // An earlier sweep has removed the reference, and left the content to its readers.
       if (holders.length === 0) return true;
       const put = { ...(rest.length > 0 && { holders: new Set(rest) }), r: writeToken(this.#randomness) };
       const { outcome } = await this.#table.write([
@@ -277,6 +277,6 @@ export interface ReleaseConcurrency {
 function add(sum: { things: number; blobs: number; bytes: number }, { entry, blobs }: Unreferenced): void {
   sum.things += 1;
   sum.blobs += blobs.length;
-  // Entries of earlier versions do not tell the size.
+  // Entries of earlier versions do not contain the size.
   sum.bytes += (entry.attributes['size'] as number | undefined) ?? 0;
 }

@@ -92,7 +92,7 @@ export type Mend = () => Promise<boolean>;
 /** The record of one scrub: what it has seen and found, and whether to repair. */
 export class Findings {
   readonly repair: boolean;
-  /** Whatever was written at or after this moment may be work in progress and is left alone. */
+  /** Data written at or after this moment may belong to work in progress and is not reported. */
   readonly cutoff: number;
   readonly seen = { items: 0, blobs: 0, checksummed: 0 };
   readonly #tell: (finding: Finding) => void;
@@ -106,7 +106,7 @@ export class Findings {
     this.#tell = options.tell;
   }
 
-  /** Returns whether every possible referrer could be read: otherwise nothing is taken for an orphan. */
+  /** Returns whether every possible referrer could be read: otherwise nothing is treated as an orphan. */
   get sure(): boolean {
     return this.#sure;
   }

@@ -5,9 +5,9 @@ const hashes = 7;
 const defaultBytes = 128 * 1024 * 1024;
 
 /**
- * A set of names in a fixed amount of memory (a Bloom filter). Names that were added are always found; of others, a few
- * are taken for known (1 in 100 once 110 million names were added to 128 MiB). So a name it does not know was never
- * added, and may be an orphan's. An orphan that it takes for known is found by a later scrub, which uses another salt.
+ * A set of names in a fixed amount of memory (a Bloom filter). Names that were added are always found, and a few
+ * others as well (1 in 100 once 110 million names were added to 128 MiB). So a name that is not found was never added, and
+ * may be an orphan's. An orphan that is found by mistake is reported by a later scrub, which uses another salt.
  */
 export class ReferenceFilter {
   readonly #bits: Uint8Array;

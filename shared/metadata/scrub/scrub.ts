@@ -33,7 +33,7 @@ export interface ScrubOptions {
   readonly filterBytes?: number;
 }
 
-/** Only the first slice looks for what nothing refers to. */
+/** The size of the filter in slices other than the first, which do not look for orphans. */
 const unusedFilterBytes = 1024;
 
 /** The number of items or blobs checked concurrently. */
@@ -160,7 +160,7 @@ class ScrubWalk {
     }
   }
 
-  /** Checks all items of some kinds. A malformed item is reported, and from then on nothing is taken for an orphan. */
+  /** Checks all items of some kinds. A malformed item is reported, and from then on nothing is treated as an orphan. */
   async #walk(stage: string, prefixes: readonly string[], kinds: Readonly<Record<string, Check>>): Promise<void> {
     let partitionBefore: string | undefined;
     const onDamaged = (error: ItemDamaged): Promise<void> => this.#unreadable(error, error.key);

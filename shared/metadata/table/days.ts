@@ -2,7 +2,7 @@ import { day as dayLength } from '../../ports/durations.ts';
 
 /** Days and months of bills are in UTC, written `2026-11-21` and `2026-11`; times are milliseconds since the epoch. */
 
-/** The day that was asked for last, since every request asks for today. */
+/** The latest result, since every request needs today. */
 let last = { number: NaN, day: '' };
 
 /** Returns the day of a moment. */

@@ -8,7 +8,7 @@ export const late = Symbol('late');
 /** The result of an attempt that should be retried. */
 export type Lost = typeof conflict | typeof late;
 
-/** How many attempts were lost, and how. */
+/** The number of lost attempts, by reason. */
 export interface LostAttempts {
   readonly toOthers: number;
   readonly late: number;

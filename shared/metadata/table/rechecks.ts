@@ -5,8 +5,8 @@ import { itemKey } from './keys.ts';
 
 /**
  * A note that something came to a key with an earlier date than the time of its commit: a renamed object, which keeps
- * its Last-Modified, or what a repair restored. A lifecycle pass that leaves out ranges in which nothing was due must
- * know of it: it is part of the same write.
+ * its Last-Modified, or a version that a repair restored. A lifecycle pass that skips ranges in which nothing was due needs
+ * it, so it is part of the same write.
  */
 export interface Recheck {
   readonly id: string;

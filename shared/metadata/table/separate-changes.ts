@@ -2,10 +2,10 @@ import type { KeyValueTable } from '../../ports/key-value-table.ts';
 
 /** The number of changes in one write: few enough for others to have their turn between two of them. */
 const changesPerWrite = 16;
-/** The number of writes at a time where each is a commit of its own. */
+/** The number of writes at a time if each is a separate commit. */
 const defaultWidth = 16;
 
-/** How to write changes that do not depend on one another. */
+/** Changes that do not depend on one another, divided into writes. */
 export interface SeparateChanges<Change> {
   /** The changes of each write. */
   readonly writes: readonly (readonly Change[])[];
@@ -14,8 +14,8 @@ export interface SeparateChanges<Change> {
 }
 
 /**
- * Divides changes that do not depend on one another into writes: of several each where concurrent writes share a commit, since a write
- * costs more than a change there; of one each elsewhere, since a transaction costs twice as much.
+ * Divides changes that do not depend on one another into writes. If concurrent writes share a commit, each write has several changes, since
+ * a write then costs more than a change. Otherwise each has one, since a transaction costs twice as much.
  */
 export function separately<Change>(
   { writesPerCommit }: Pick<KeyValueTable, 'writesPerCommit'>,

@@ -1,7 +1,7 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import { TableBusy, type WriteOutcome } from '../../ports/key-value-table.ts';
 
-/** A write may have happened, or may still: nobody may rely on either. Whoever can repeat the work does so. */
+/** A write may have happened, or may still happen: callers must not rely on either. Repeat the work if possible. */
 class Unsettled extends S3Error {
   constructor() {
     super('ServiceUnavailable', { cause: new Error('the table did not tell whether a write happened') });
@@ -20,8 +20,8 @@ export async function settled(write: Promise<WriteOutcome>): Promise<boolean> {
 }
 
 /**
- * Waits for work of which nothing depends on whether it happens: its caller has done what it was asked for, and something else
- * finishes, or repeats, what this leaves undone. Any other failure than that of the table is thrown.
+ * Waits for work that may fail without consequences: its caller has done its task, and other work finishes or repeats what this leaves
+ * undone. Throws any failure other than that of the table.
  * @param work a write, or what waits for {@link settled} writes
  */
 export async function bestEffort(work: Promise<unknown>): Promise<void> {

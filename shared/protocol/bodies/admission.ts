@@ -8,23 +8,23 @@ import { EndedBody } from './ended-body.ts';
 /** The bodies in progress, in both directions. */
 export interface Capacity {
   readonly uploads: BodiesInFlight;
-  /** Those of the uploads that are read whole, and take of the heap. */
+  /** The uploads that are read whole into the heap. */
   readonly documents: BodiesInFlight;
   readonly downloads: BodiesInFlight;
 }
 
-/** The size up to which the body of a request takes so little that it is always admitted: that of what is stored in the table. */
+/** The size up to which a body is always admitted, as it takes little: that of blobs in the table. */
 const smallBody = 32 * 1024;
 
-/** What counts of a request, as far as it is known when a body begins. */
+/** The properties of a request that count, as known when its body begins. */
 export interface AdmittedRequest {
-  /** Returns who sends it. */
+  /** Returns the party that the request counts for: a project, or all anonymous callers. */
   party(): string;
   /** Returns whether its body is a document. */
   hasDocument(): boolean;
 }
 
-/** The bodies of one request, as far as they count. */
+/** The bodies of one request that count against the capacity. */
 export class Admission {
   readonly #capacity: Capacity;
   readonly #request: AdmittedRequest;
@@ -36,7 +36,7 @@ export class Admission {
     this.#request = request;
   }
 
-  /** Returns the request with a body that is admitted before the first byte of it is read. Reading it throws AtCapacity if it is not. */
+  /** Returns the request with a body that is admitted before its first byte is read. Reading it throws AtCapacity if it is refused. */
   receiving(request: RequestMessage): RequestMessage {
     const { body } = request;
     if (body === undefined || isSmall(request)) return request;
@@ -55,13 +55,13 @@ export class Admission {
     });
   }
 
-  /** To be called once nothing of the body is in memory any more. */
+  /** Ends the count of the body. Call this when none of it is in memory. */
   received(): void {
     this.#endUpload?.();
     this.#endDocument?.();
   }
 
-  /** Returns the answer with a body that counts until it was sent or given up. @throws AtCapacity */
+  /** Returns the response with a body that counts until it is sent or abandoned. @throws AtCapacity */
   sending(answer: Answer): Answer | Promise<Answer> {
     const { body } = answer;
     if (body === undefined || body instanceof Uint8Array || body instanceof WholeBytes) return answer;
@@ -85,7 +85,7 @@ function isSmall({ fields }: RequestMessage): boolean {
   return length === undefined ? !fields.has('transfer-encoding') : Number(length) <= smallBody;
 }
 
-/** Closes what a body reads from. A generator does so only once it has begun. */
+/** Closes the source of a body. A generator does so only once it has begun. */
 async function giveUp(body: AsyncIterable<Uint8Array>): Promise<void> {
   const chunks = body[Symbol.asyncIterator]();
   await chunks.next().catch(() => undefined);

@@ -1,7 +1,7 @@
-/** What a service may have only so much of at a time. */
+/** The resources of which a service limits the number in use. */
 export type Scarce = 'connections' | 'uploads' | 'documents' | 'downloads';
 
-/** As much is in progress as the service may have at a time. Nothing was done for the request, and nothing of its body was read. */
+/** Thrown if the capacity of the service is in use. The request has changed nothing, and its body was not read. */
 export class AtCapacity extends Error {
   constructor(of: Scarce) {
     super(`as many ${of} are in progress as the service may have`);
@@ -9,10 +9,10 @@ export class AtCapacity extends Error {
   }
 }
 
-/** The share that one party may have, so that no project keeps all others away. */
+/** The maximum share of one party, so that no project excludes all others. */
 const shareOfParty = 0.75;
 
-/** The bodies that are on their way in one direction. Each takes memory for as long as its client likes. */
+/** The bodies in progress in one direction. Each takes memory for as long as its client takes. */
 export class BodiesInFlight {
   readonly #of: Scarce;
   readonly #most: number;
@@ -22,7 +22,7 @@ export class BodiesInFlight {
   #count = 0;
   #peak = 0;
 
-  /** @param most how many there may be at a time */
+  /** @param most the maximum number at a time */
   constructor(of: Scarce, most: number, onRefusal: (of: Scarce) => void = () => undefined) {
     this.#of = of;
     this.#most = most;
@@ -42,7 +42,7 @@ export class BodiesInFlight {
   }
 
   /**
-   * Counts a body of a project, or of whoever else sends the request.
+   * Counts a body of a project, or of anonymous callers.
    * @returns a function that ends it, once
    * @throws AtCapacity
    */

@@ -3,7 +3,7 @@ import { loadDigest, startDigest, type DigestAlgorithm, type RunningDigest } fro
 /** The digests of all bytes of a body, big-endian. */
 export type DigestValues = ReadonlyMap<DigestAlgorithm, Uint8Array>;
 
-/** Digests of one body, computed while it streams by. */
+/** Digests of one body, computed while it is streamed. */
 export interface BodyDigests {
   /** Takes the next bytes. They may be changed once it has returned; if it returns a promise, once that is resolved. */
   update(bytes: Uint8Array): Promise<void> | undefined;
@@ -16,8 +16,8 @@ export interface BodyDigests {
 /** Computes digests of large bodies in other threads. */
 export interface DigestThreads {
   /**
-   * Starts digests of a body of this many bytes. Returns undefined if they are better computed by the caller: of a small body, or while
-   * the threads have enough to do.
+   * Starts digests of a body of this many bytes. Returns undefined if the caller should compute them: for a small body, or while the
+   * threads are busy.
    */
   start(algorithms: readonly DigestAlgorithm[], length: number): BodyDigests | undefined;
 }
@@ -63,6 +63,6 @@ class DigestsHere implements BodyDigests {
   }
 
   abandon(): void {
-    // Nothing goes on.
+    // No thread to stop: digests are computed here.
   }
 }

@@ -1,9 +1,9 @@
-/** A body that tells when it was read to its end, broke off or was given up, even if nothing of it was read. */
+/** A body that reports its end: it was read completely, broke off, or was abandoned, even before it was read. */
 export class EndedBody implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #onEnd: () => void;
 
-  /** @param onEnd called at the end; more than once, if it is asked for more after that */
+  /** @param onEnd called at the end, and again if more is read after that */
   constructor(body: AsyncIterable<Uint8Array>, onEnd: () => void) {
     this.#chunks = body[Symbol.asyncIterator]();
     this.#onEnd = onEnd;

@@ -12,12 +12,12 @@ export function once<Value>(begin: () => Promise<Value>): () => Promise<Value> {
   return () => (begun ??= begin());
 }
 
-/** The most bytes of a body that has no meaning. It is read because its signature and length are verified. */
+/** The maximum size in bytes of a body without a meaning. It is read because its signature and length are verified. */
 const meaninglessBytes = 1024 * 1024;
 
 /**
  * Reads the body of a request as its operation wants it: the part of the operation's context that holds it.
- * @throws S3Error MissingContentLength, and whatever is wrong with the body
+ * @throws S3Error MissingContentLength, and the errors of the body
  */
 export async function readBody(mode: BodyMode, fields: Fields, payload: Payload, settings: Settings): Promise<object> {
   if (mode === 'stream' || mode === 'form') return { payload };

@@ -15,7 +15,7 @@ export interface StoredBody {
   /** Undefined for an empty body, which has no blob. */
   readonly blob: string | undefined;
   readonly content: Content | undefined;
-  /** Removes the bytes, because nothing refers to them. If they cannot be removed, a scrub finds them: the request has its outcome. */
+  /** Removes the bytes, because nothing refers to them. If they cannot be removed, a scrub finds them, and the outcome of the request stays. */
   discard(): Promise<void>;
   /** Marks that it is unknown whether something refers to the bytes, and that nothing else will. */
   abandon(): void;

@@ -9,7 +9,7 @@ import type { ObjectAttributes } from '../../metadata/objects/object-attributes.
 
 type Field = readonly [name: string, value: string];
 
-/** Returns the response headers of GET and HEAD for a version, whichever part of it is requested. */
+/** Returns the response headers of GET and HEAD for a version, or for any part of it. */
 export function objectFields(version: Version, { headers, metadata, tags }: ObjectAttributes): Field[] {
   const fields: Field[] = [
     ['last-modified', formatHttpDate(version.lastModified)],

@@ -67,7 +67,7 @@ export async function judgeFound(
   return { version, objectAttributes, expiration, notModified, stretch };
 }
 
-/** Returns the part of a version that is asked for. @throws S3Error InvalidPart, InvalidRange */
+/** Returns the requested part of a version. @throws S3Error InvalidPart, InvalidRange */
 function stretchOf(
   version: Version,
   { partNumber, ifRange, range: asked }: ReadInput,

@@ -91,7 +91,7 @@ function readMetadata(fields: Fields, maximum: number): Record<string, string> {
     if (!name.startsWith(metadataPrefix) || name === metadataPrefix) continue;
     const short = name.slice(metadataPrefix.length);
     const value = fields.all(name).map(trimBlanks).join(',');
-    // Metadata must be valid in response headers, whatever way it came in.
+    // Metadata must be valid in response headers, however it was sent.
     if (!isFieldName(name) || !isFieldValue(value)) throw invalidArgument(name, value);
     size += short.length + value.length;
     Object.defineProperty(metadata, short, { value, enumerable: true });

@@ -6,7 +6,7 @@ import { deleteItem, putItem, Transactions } from './writes.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What an HTTP response has. */
+/** An HTTP response of the engine. */
 export interface EngineAnswer {
   readonly status: number;
   readonly headers: readonly string[];

@@ -6,7 +6,7 @@ import { isEqual, order, type StoredItem, type Value } from './values.ts';
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
  */
 
-/** The names and values that placeholders stand for. */
+/** The names and values of placeholders. */
 export interface Substitutes {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Readonly<Record<string, Value>>;
@@ -36,7 +36,7 @@ const operands = { attribute_exists: 1, attribute_not_exists: 1, begins_with: 2 
 const token = /\s*(?:(<>|<=|>=|[=<>(),]|[#:]\w+|\w+)|(\S))/gy;
 const maxLength = 4096;
 
-/** What was read before: an adapter has few forms. */
+/** Parsed expressions by their text: an adapter uses only a few. */
 const read = new Map<string, Expression>();
 
 /** Reads an expression. @throws Refusal if it is none */

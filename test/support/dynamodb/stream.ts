@@ -27,7 +27,7 @@ interface IteratorInput {
   readonly SequenceNumber?: string;
 }
 
-/** DynamoDB keeps records for a day; here, as many as nobody who follows a stream is ever behind. */
+/** The number of records that are kept, more than any reader of a stream lags behind. DynamoDB keeps records for a day. */
 const recordsKept = 20_000;
 /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetRecords.html */
 const pageRecords = 1000;
@@ -39,14 +39,14 @@ export class Stream {
   readonly arn: string;
   readonly #shardId = `shardId-${String(Date.now()).padStart(20, '0')}-${randomUUID().slice(0, 8)}`;
   #records: StreamRecord[] = [];
-  /** How many were forgotten. */
+  /** The number of records that were trimmed. */
   #forgotten = 0;
 
   constructor(tableArn: string) {
     this.arn = `${tableArn}/stream/${new Date().toISOString().slice(0, 23)}`;
   }
 
-  /** Records a change, unless there is none: "that does not change any data" leaves no record. */
+  /** Records a change, unless the images are equal: a write "that does not change any data" leaves no record. */
   add(Keys: StoredItem, OldImage: StoredItem | undefined, NewImage: StoredItem | undefined): void {
     if (OldImage === undefined && NewImage === undefined) return;
     if (OldImage && NewImage && isSameItem(OldImage, NewImage)) return;

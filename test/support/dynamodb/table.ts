@@ -141,7 +141,7 @@ export class Table {
     return [...others, ...former].sort((a, b) => Buffer.compare(a.sk, b.sk));
   }
 
-  /** Shows all items from the one after a key: partition by partition, in an order of their own. */
+  /** Visits all items after a key, partition by partition, in the engine's order of partitions. */
   *after(key: StoredItem | undefined): Generator<Entry> {
     this.#ordered ??= [...this.#partitions.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
     const start = key && givenKey(key);

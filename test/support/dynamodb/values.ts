@@ -2,7 +2,7 @@ import { invalid } from './failures.ts';
 
 /** A value as it is on the wire, bytes in base64: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html */
 export type Value = Readonly<Record<string, unknown>>;
-/** Items are shared with whoever asked for them, and never changed. */
+/** Items are shared with their readers, and never changed. */
 export type StoredItem = Readonly<Record<string, Value>>;
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
@@ -114,7 +114,7 @@ export function givenKey(key: StoredItem): { readonly pk: string; readonly sk: s
   return keyOf(key);
 }
 
-/** Returns whether two values are the same; of sets, whatever the order. */
+/** Returns true if two values are equal. The order of sets does not matter. */
 export function isEqual(a: Value | undefined, b: Value | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   const [[type, mine], [otherType, other]] = [parts(a), parts(b)];

@@ -17,7 +17,7 @@ import { Tabs } from '../../../ui/tabs.tsx';
 const tabs = ['preview', 'properties', 'versions', 'access', 'links'] as const;
 type Tab = (typeof tabs)[number];
 
-/** An object: what it shows, has, was, and who may read it. Each part is loaded when it is opened. */
+/** The details of an object: preview, properties, versions and access. Each tab is loaded when it is opened. */
 export function Details({
   bucket,
   objectKey,
@@ -27,7 +27,7 @@ export function Details({
 }: {
   readonly bucket: string;
   readonly objectKey: string;
-  /** Which part is shown, by the address; any other text: the preview. */
+  /** The tab in the address; any other text means the preview. */
   readonly tab: string | undefined;
   readonly onTab: (tab: Tab) => void;
   readonly onClose: () => void;

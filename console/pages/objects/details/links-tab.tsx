@@ -11,7 +11,7 @@ import { attempt, ErrorBox } from '../../../ui/notices.tsx';
 
 const hour = 3_600;
 
-/** Links for those who have no key: public ones that can be revoked, and presigned URLs. */
+/** Links for people without a key: public links, which can be revoked, and presigned URLs. */
 export function LinksTab({ place }: { readonly place: Place }) {
   return (
     <>

@@ -6,7 +6,7 @@ import { useLoaded } from '../../../ui/loaded.ts';
 import { ErrorBox } from '../../../ui/notices.tsx';
 
 const mebibyte = 1024 ** 2;
-/** How many bytes of a text are read, and the largest object of any other kind that is shown. */
+/** In bytes: the most that is read of a text, and the size of the largest object of another kind that is shown. */
 const limits = { text: mebibyte, whole: 64 * mebibyte } as const;
 
 interface Shown {
@@ -17,8 +17,8 @@ interface Shown {
 }
 
 /**
- * Shows an object in a frame of an origin of its own, without any right here: the frame gets the bytes and nothing else, and finds
- * out by them what they are.
+ * Shows an object in a frame with a separate origin and no access to this page: the frame gets only the bytes, and determines the kind of
+ * content from them.
  */
 export function PreviewTab({ place }: { readonly place: Place }) {
   const { client } = session.value!;
@@ -61,7 +61,7 @@ function Frame({ bytes, isCut }: { readonly bytes: ArrayBuffer; readonly isCut: 
   const none = t.value.details.previewNone;
   useEffect(() => {
     const show = (event: MessageEvent): void => {
-      // The frame's origin is opaque: it is known by its window.
+      // The frame's origin is opaque, so it is identified by its window.
       const inside = frame.current?.contentWindow;
       if (!inside || event.source !== inside || event.data !== 'ready') return;
       const isDark = matchMedia('(prefers-color-scheme: dark)').matches;

@@ -18,7 +18,7 @@ interface Statement {
   readonly NotResource?: unknown;
 }
 
-/** Says who can read an object, from its ACL, the bucket's policy and settings, and its links: a line for each way. */
+/** Returns who can read an object, by its ACL, the bucket's policy and settings, and its links: one line for each way. */
 export function readersOf({ acl, policy, block, links }: Sources, bucket: string, key: string): string[] {
   const texts = t.value.details;
   const lines = [texts.whoBucketOwner, texts.whoOwner(acl.owner.name || acl.owner.id)];

@@ -10,14 +10,14 @@ import { ask, DialogForm, Field } from '../../../ui/dialog.tsx';
 import { attempt } from '../../../ui/notices.tsx';
 import { renameTo } from '../object-actions.tsx';
 
-/** In place of the details of an object that no browser can ask for: why, and what can be done. */
+/** Replaces the details of an object that no browser can request: the reason, and what the user can do. */
 export function Unreachable({ place: { bucket, key } }: { readonly place: Place }) {
   const texts = t.value.objects;
   const rename = async (): Promise<void> => {
     const name = await ask<string>((answer) => <ReachableDialog bucket={bucket} objectKey={key} onDone={answer} />);
     if (name === undefined) return;
     await attempt(async () => {
-      // By a listing, since the object itself cannot be asked.
+      // By a listing, since the object itself cannot be requested.
       for await (const page of everyObject(session.peek()!.client, bucket, key)) {
         const entry = page.find((each) => each.key === key);
         if (entry !== undefined) return renameTo(bucket, entry, name);

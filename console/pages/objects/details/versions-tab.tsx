@@ -116,7 +116,7 @@ export function VersionsTab({
   );
 }
 
-/** Returns the command of the action that is nearest: to undelete, to restore the previous version, or to list versions. */
+/** Returns the command of the most likely action: to undelete, to restore the previous version, or to list versions. */
 function nextCommand(place: Place, versions: readonly Version[]): string {
   const { bucket, key } = place;
   const [latest] = versions;

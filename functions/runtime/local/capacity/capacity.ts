@@ -12,22 +12,23 @@ type ConcurrencyLimits = Pick<Limits, 'concurrentConnections' | 'concurrentUploa
 
 const MiB = 1024 * 1024;
 
-/** The most memory that a body takes, in either direction: two buffers of the store, and those of the connection. */
+/** The maximum memory of a body in either direction, in bytes: two buffers of the store, and those of the connection. */
 const memoryOfBody = MiB;
 /** The share of the memory for the bodies of each direction. */
 const shareOfMemory = 0.25;
 /**
- * What the elements of a large document take of the heap: 6 MiB for 10,000 parts of an upload, 8 MiB for as many as a document may have.
+ * The heap that the elements of a large document take: 6 MiB for 10,000 parts of an upload, 8 MiB for the largest number that a document
+ * may have.
  */
 const heapOfDocument = 8 * MiB;
 /** The share of the heap for documents. */
 const shareOfHeap = 0.25;
-/** Handles for whatever is open for a moment: directories that are synced, probes of the disk, threads. */
+/** Handles that are open for a moment: directories that are synced, probes of the disk, threads. */
 const spareHandles = 20;
-/** With fewer, a service would refuse most of its requests. */
+/** The minimum of free handles. With fewer, a service would refuse most of its requests. */
 const leastHandles = 16;
 
-/** How much a process of the service may have at a time. */
+/** The limits of one process of the service on what is open at a time. */
 export interface Concurrency {
   readonly connections: number;
   readonly uploads: number;
@@ -36,8 +37,8 @@ export interface Concurrency {
 }
 
 /**
- * Returns how much each process of a service may have at a time: what is set, divided among them, or else what memory and handles
- * allow. A connection takes a handle, and a body another one for its file. Each process has a heap of its own.
+ * Returns the limits of each process of a service: the configured ones, divided among the processes, or else those that memory and handles
+ * allow. A connection takes a handle, and a body another one for its file. Each process has a separate heap.
  * @throws OperatorError if there are too few handles
  */
 export function concurrencyOf(limits: ConcurrencyLimits, processes: number, machine: Machine): Concurrency {
@@ -58,7 +59,7 @@ export function concurrencyOf(limits: ConcurrencyLimits, processes: number, mach
   };
 }
 
-/** What one process of the service has in progress, and may have. */
+/** Counts what one process of the service has in progress, and enforces its limits. */
 export class ProcessCapacity implements Capacity {
   readonly uploads: BodiesInFlight;
   readonly documents: BodiesInFlight;
@@ -67,7 +68,7 @@ export class ProcessCapacity implements Capacity {
   readonly refusals: Refusals;
 
   /**
-   * Returns what this process may have, one of several of a service.
+   * Returns the capacity of this process, which is one of several of a service.
    * @throws OperatorError if there are too few handles
    */
   static ofProcess(

@@ -2,20 +2,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-/** What a process may use. */
+/** The resources that a process may use. */
 export interface Machine {
-  /** In bytes: that of the machine, or of its control group. */
+  /** The memory of the machine, or of its control group, in bytes. */
   readonly memory: number;
-  /** The most that the heap of JavaScript may grow to, in bytes. */
+  /** The maximum size of the JavaScript heap in bytes. */
   readonly heap: number;
-  /** File handles that are still free; Infinity if the system does not tell. */
+  /** The number of free file handles; Infinity if the system does not report it. */
   readonly freeHandles: number;
 }
 
-/** Returns what this process may use. Node.js has raised its limit of file handles as far as it may: `ulimit -Hn`. */
+/** Returns the resources of this process. Node.js has raised its limit of file handles to the hard limit: `ulimit -Hn`. */
 export function thisMachine(): Machine {
   const total = totalmem();
-  // Zero, or more than there is, without a control group.
+  // Without a control group, it is zero, or more than the machine has.
   const constrained = process.constrainedMemory();
   return {
     memory: constrained > 0 ? Math.min(total, constrained) : total,
@@ -24,7 +24,7 @@ export function thisMachine(): Machine {
   };
 }
 
-/** Linux tells. Elsewhere, accepting a connection or opening a file fails first. */
+/** Returns the number of free file handles, which only Linux reports. Elsewhere, accepting a connection or opening a file fails first. */
 function freeHandles(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');

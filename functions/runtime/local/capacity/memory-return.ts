@@ -2,22 +2,22 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { second } from '../../../../shared/ports/durations.ts';
 
-/** How often to look. Buffers are dropped sooner after their use. */
+/** The interval of checks in milliseconds. Unused buffers are dropped sooner. */
 const interval = 10 * second;
-/** The number of bodies that must have ended for a collection to be worth it, which stops the process for some 20 ms. */
+/** The number of bodies that must have ended to justify a collection, which stops the process for some 20 ms. */
 const leastEnded = 64;
 
 /** Counts bodies in progress. */
 interface Counted {
   readonly count: number;
-  /** Returns the most since the last call. */
+  /** Returns the maximum since the last call. */
   takePeak(): number;
 }
 
-/** The share of an interval that the event loop is busy with requests, and that it is busy when there are hardly any. */
+/** The share of an interval from which the event loop counts as busy, and the share up to which it counts as idle. */
 const [busy, idle] = [0.2, 0.02];
 
-/** How a process is examined and its garbage collected, which tests replace. */
+/** Access to the state of a process and its garbage collector, which tests replace. */
 interface Process {
   /** Returns the share of the time since the last call during which the event loop was busy. */
   readonly utilisation: () => number;
@@ -26,8 +26,8 @@ interface Process {
 }
 
 /**
- * Has the garbage collected after many bodies were in progress at once, and once a process that was busy has become idle. V8 collects only
- * when the service has allocated several times as much (ADR 66): after a burst of slow uploads, and in an idle worker, that may be never.
+ * Collects garbage after many bodies were in progress at once, and when a busy process becomes idle. V8 does so only after the service has
+ * allocated several times as much (ADR 66), which may never happen after a burst of slow uploads, or in an idle worker.
  */
 export class MemoryReturn {
   readonly #counted: readonly Counted[];
@@ -37,7 +37,7 @@ export class MemoryReturn {
   #wasBusy = false;
   #isDue = false;
 
-  /** @param counted what takes memory */
+  /** @param counted the counters of bodies, which take memory */
   constructor(counted: readonly Counted[], process: Process = thisProcess()) {
     this.#counted = counted;
     this.#process = process;
@@ -53,7 +53,7 @@ export class MemoryReturn {
     this.#wasBusy ||= utilisation >= busy;
     const hasEnded = this.#peak - count >= leastEnded && count <= this.#peak / 2;
     const isWorthIt = hasEnded || (this.#wasBusy && utilisation <= idle);
-    // At the second look, so that what ended just now is garbage.
+    // At the second check, when the memory of bodies that ended just now is garbage.
     if (isWorthIt && this.#isDue) {
       this.#peak = count;
       this.#wasBusy = false;
@@ -78,7 +78,7 @@ function thisProcess(): Process {
   return { utilisation, collect: collectGarbage() };
 }
 
-/** Returns V8's function that collects all garbage, which only new contexts get after the start: https://nodejs.org/api/cli.html#--expose-gc */
+/** Returns V8's function that collects all garbage. After the start, only new contexts get it: https://nodejs.org/api/cli.html#--expose-gc */
 function collectGarbage(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;

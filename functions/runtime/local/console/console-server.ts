@@ -32,7 +32,7 @@ interface ServiceBehind {
 /** The directory that `bin/build.mjs` writes the console to, beside the program's bundle. */
 const builtConsole = fileURLToPath(new URL('console', import.meta.url));
 
-/** Hosts to listen on that stand for all addresses, and cannot be opened. */
+/** Hosts that mean all addresses: a server listens on them, but a browser cannot open them. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
 /** Starts the console unless it is turned off. If it cannot be served, prints why; the service runs without it. */

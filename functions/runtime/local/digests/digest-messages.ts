@@ -1,21 +1,21 @@
 import type { DigestAlgorithm } from '../../../../shared/checksums/running-digest.ts';
 
-/** Bytes in a slot of the ring. */
+/** A range of bytes in a slot of the ring. */
 export type Piece = readonly [start: number, length: number];
 
-/** What a thread of digests is told about a body. */
+/** A message about a body to a thread that computes digests. */
 export type DigestOrder =
   | {
       readonly do: 'start';
       readonly body: number;
       readonly algorithms: readonly DigestAlgorithm[];
-      /** Of the {@link DigestRing}. */
+      /** The memory of the {@link DigestRing}. */
       readonly memory: SharedArrayBuffer;
     }
   | { readonly do: 'update'; readonly body: number; readonly slot: number; readonly pieces: readonly Piece[] }
   | { readonly do: 'end' | 'abandon'; readonly body: number };
 
-/** What it replies: that a slot was released for which the body waits, or the digests at the end. */
+/** The thread's reply: it released a slot that the body waits for, or has the digests of the whole body. */
 export interface DigestReply {
   readonly body: number;
   readonly digests?: readonly (readonly [DigestAlgorithm, Uint8Array])[];

@@ -16,7 +16,7 @@ interface Body {
   readonly digests: readonly (readonly [DigestAlgorithm, RunningDigest])[];
 }
 
-/** A third of the weight of other threads, where the processors are busy. */
+/** The nice value: on busy processors, a third of the weight of other threads. */
 const niceness = 5;
 
 const bodies = new Map<number, Body>();
@@ -46,7 +46,7 @@ function follow(order: DigestOrder): void {
   }
 }
 
-// The thread that serves requests goes first, since others wait for it. On Linux this concerns the calling thread alone: setpriority(2).
+// The serving thread has priority, since others wait for it. On Linux this affects only the calling thread: setpriority(2).
 if (process.platform === 'linux') setPriority(niceness);
 await loadDigest('CRC32C');
 await loadDigest('CRC64NVME');

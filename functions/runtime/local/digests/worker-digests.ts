@@ -6,16 +6,16 @@ import type { BodyDigests, DigestThreads, DigestValues } from '../../../../share
 import type { DigestOrder, DigestReply, Piece } from './digest-messages.ts';
 import { DigestRing, slotSize } from './digest-ring.ts';
 
-/** A shorter body costs less than the messages about it. */
+/** The minimum size in bytes of a body for threads. A shorter one takes less time than the messages about it. */
 const leastLength = 512 * 1024;
-/** Bodies at a time: each takes three slots of memory, and more of them occupy all processors without further threads. */
+/** The maximum number of bodies at a time: each takes three slots of memory, and more keep all processors busy without further threads. */
 const maxBodies = 8;
 const maxThreads = 4;
 
-/** The bundled program of a thread, beside that of the service. Programs that import the service have none. */
+/** The bundled program of a thread, in the folder of the service's program. Programs that import the service do not have it. */
 const program = (): URL => new URL('digest-thread.mjs', import.meta.url);
 
-/** A thread creates little garbage, and shall not let it grow. */
+/** The limits of a thread's heap in MB: it creates little garbage, which must not accumulate. */
 const memoryLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 };
 
 function startThread(): Worker {
@@ -23,9 +23,8 @@ function startThread(): Worker {
 }
 
 /**
- * Computes digests of large bodies in threads (`node:worker_threads`), so that they occupy other processors than the one that serves
- * requests, and MD5 another than all others. A body is copied into memory shared with its threads, and waits while they are behind.
- * ADR 67.
+ * Computes digests of large bodies in threads (`node:worker_threads`), so that they use other processors than the serving thread, and MD5
+ * a different one than all others. A body is copied into memory shared with its threads, and waits while it is full. ADR 67.
  */
 export class WorkerDigests implements DigestThreads {
   readonly #threads: (DigestThread | undefined)[];
@@ -34,13 +33,13 @@ export class WorkerDigests implements DigestThreads {
   #bodies = 0;
   #next = 1;
 
-  /** @param threads their number; they are started with the first large body. @param create starts one */
+  /** @param threads the number of threads, which start with the first large body. @param create starts a thread */
   constructor(threads: number, create = startThread) {
     this.#threads = Array.from({ length: threads }, () => undefined);
     this.#create = create;
   }
 
-  /** Returns threads for a process that shares the machine with others like it, if there are processors for them and their program exists. */
+  /** Returns threads for one of several processes on a machine, if the machine has processors for them and their program exists. */
   static forProcesses(processes: number): WorkerDigests | undefined {
     const processors = availableParallelism();
     if (processors === 1 || !existsSync(program())) return undefined;
@@ -54,7 +53,7 @@ export class WorkerDigests implements DigestThreads {
     const ring = this.#free.pop() ?? new DigestRing();
     return new ThreadedDigests(body, ring, this.#assigned(algorithms), (isRead) => {
       this.#bodies -= 1;
-      // Threads may still read that of a body that was abandoned.
+      // Threads may still read the ring of an abandoned body.
       if (isRead) this.#free.push(ring);
     });
   }
@@ -64,7 +63,7 @@ export class WorkerDigests implements DigestThreads {
     await Promise.all(this.#threads.filter((thread) => thread !== undefined).map((thread) => thread.close()));
   }
 
-  /** Divides algorithms among threads: the slowest has one of its own. The threads with the fewest bodies are chosen. */
+  /** Divides algorithms among threads: the slowest has a separate one. The threads with the fewest bodies are chosen. */
   #assigned(algorithms: readonly DigestAlgorithm[]): Map<DigestThread, readonly DigestAlgorithm[]> {
     const slowest = algorithms.filter((algorithm) => algorithm === 'MD5');
     const others = algorithms.filter((algorithm) => algorithm !== 'MD5');
@@ -78,13 +77,13 @@ export class WorkerDigests implements DigestThreads {
   }
 }
 
-/** What a thread tells about one of its bodies. */
+/** Receives a thread's replies about one body. */
 interface Listener {
   hear(reply: DigestReply): void;
   fail(error: Error): void;
 }
 
-/** One thread, as the thread that started it sees it. */
+/** The handle of a thread in the thread that started it. */
 class DigestThread {
   isAlive = true;
   readonly #worker: Worker;
@@ -128,9 +127,9 @@ class DigestThread {
 }
 
 /**
- * Returns by how many bytes a copy has to begin later, for source and destination to be aligned alike: V8 copies words to shared memory
- * then, otherwise bytes, which takes ten times as long.
- * @param offset of the source, less that of the destination
+ * Returns the number of bytes by which a copy has to begin later, so that source and destination have the same alignment: V8 then copies
+ * words to shared memory, and otherwise bytes, which takes ten times as long.
+ * @param offset the offset of the source minus that of the destination
  */
 function misalignment(offset: number): number {
   return offset & 7;
@@ -148,12 +147,12 @@ class ThreadedDigests implements BodyDigests, Listener {
   /** Threads that have not sent their digests. */
   #left: number;
   #slot = 0;
-  /** The end of what the slot contains, and where its pieces are. */
+  /** The end of the slot's content, and the positions of its pieces. */
   #filled = 0;
   #pieces: Piece[] = [];
   #hasEnded = false;
   #failure: Error | undefined;
-  /** Called whenever something has changed. */
+  /** Called after every change. */
   #wake: () => void = () => undefined;
 
   constructor(
@@ -206,7 +205,7 @@ class ThreadedDigests implements BodyDigests, Listener {
     this.#finish(false);
   }
 
-  /** Copies bytes as far as there is room. Returns how many. */
+  /** Copies bytes into free slots. Returns their number. */
   #take(bytes: Uint8Array): number {
     let taken = 0;
     while (taken < bytes.length) {
@@ -241,7 +240,7 @@ class ThreadedDigests implements BodyDigests, Listener {
     this.#pieces = [];
   }
 
-  /** Sends what waits, and these orders. */
+  /** Sends the waiting orders, and these. */
   #send(...more: readonly DigestOrder[]): void {
     this.#threads.forEach((thread, at) => thread.send([...this.#orders[at]!.splice(0), ...more]));
   }

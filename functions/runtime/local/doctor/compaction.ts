@@ -23,19 +23,19 @@ export interface Compacted {
 
 /** Options of {@link compact}. */
 export interface CompactOptions {
-  /** Whether to store items with checksums from now on, which earlier versions cannot read. */
+  /** True to store items with checksums from now on, which earlier versions cannot read. */
   readonly seals?: boolean;
 }
 
-/** What the copy of a table may need beyond the pages in use, as they are filled differently: a share of them, and bytes. */
+/** The space that the copy of a table may need beyond the pages in use, as it fills pages differently: a share of them, and bytes. */
 const spareShare = 0.25;
 const spareBytes = 16 * 1024 * 1024;
-/** The size of the two pages at the beginning of the file, in bytes, where pages are as large as those of any machine. */
+/** The size of the two pages at the beginning of the file, in bytes, for the largest pages of any machine. */
 const metaPagesSize = 2 * 64 * 1024;
 
 /**
- * Writes the table of a data directory anew, without free pages, and puts it in the place of the old one. Until then, and if anything
- * fails, the old one stays as it is. No service can start meanwhile.
+ * Rewrites the table of a data directory without free pages, and replaces the old one with it. Until then, and if anything
+ * fails, the old one stays unchanged. No service can start meanwhile.
  * @throws OperatorError if a service runs on the directory, there is too little space, or the table is damaged or used meanwhile
  */
 export async function compact(
@@ -127,13 +127,13 @@ async function claimSealedLayout(directory: string): Promise<void> {
   }
 }
 
-/** Removes what a compaction left that was killed. */
+/** Removes the files of a compaction that was killed. */
 async function removeDrafts(directory: string): Promise<void> {
   const drafts = (await readdir(directory)).filter((name) => name.endsWith('.draft'));
   await Promise.all(drafts.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/** Refuses a disk without room for a copy of the whole table, as it is not known yet how much of it is in use. */
+/** Refuses a disk without space for a copy of the whole table, as it is not known yet how much of the table is in use. */
 async function checkSpace(data: string, size: number): Promise<void> {
   const { bavail, bsize } = await statfs(data);
   const needed = Math.round(size * (1 + spareShare)) + spareBytes;

@@ -7,7 +7,7 @@ import { isWritable } from '../../../../shared/adapters/embedded/writable.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { isServed } from '../service-lock.ts';
 
-/** Something wrong with a data directory. */
+/** A finding: damage of a data directory. */
 export interface DirectoryFinding {
   readonly kind: 'key-file' | 'table-file' | 'page' | 'item' | 'small-blob' | 'directory' | 'file';
   /** The file, page, item or blob. */
@@ -15,13 +15,13 @@ export interface DirectoryFinding {
   readonly what: string;
 }
 
-/** What an examination has read. */
+/** The amounts that an examination has read. */
 export interface Examined {
   /** The number of pages in use that were read. */
   readonly pages: number;
   readonly items: number;
   readonly smallBlobs: number;
-  /** The size of the table's file in bytes, and that of its pages which are in use. */
+  /** The size of the table's file in bytes, and that of its pages in use. */
   readonly tableSize: number;
   readonly usedSize: number;
   readonly findings: number;
@@ -31,7 +31,7 @@ export interface Examination {
   readonly onFinding: (finding: DirectoryFinding) => void;
   /** Called from time to time with the number of pages read. */
   readonly onProgress: (pages: number) => void;
-  /** Called for every entry of the table that is on a sound page, damaged or not. */
+  /** Called for every entry on a sound page of the table; the entry itself may be damaged. */
   readonly onEntry?: (entry: StoredEntry) => Promise<void>;
 }
 
@@ -39,9 +39,9 @@ export interface Examination {
 const littleSpace = 64 * 1024 * 1024;
 
 /**
- * Examines the files of a data directory that no service runs on, without the engine, which trusts its file. Changes
- * nothing. Whether blobs and table fit together is for a scrub to tell, once the files are sound.
- * @throws OperatorError if it is no data directory, or is in use
+ * Examines the files of a data directory that no service uses. Does not use the engine, which trusts its file. Changes nothing. Once the
+ * files are sound, a scrub checks that blobs and table are consistent.
+ * @throws OperatorError if it is not a data directory, or is in use
  */
 export async function examine(data: string, examination: Examination): Promise<Examined> {
   await refuseIfUnfit(data);
@@ -94,7 +94,7 @@ export async function examineTable(data: string, { onFinding, onProgress, onEntr
 
 type Found = (kind: DirectoryFinding['kind'], where: string, what: string) => void;
 
-/** @throws OperatorError if this is no data directory, or a service runs on it */
+/** @throws OperatorError if this is not a data directory, or a service runs on it */
 export async function refuseIfUnfit(data: string): Promise<void> {
   try {
     await access(join(data, 'table', 'data.mdb'));

@@ -15,7 +15,7 @@ export interface Rescued extends Examined {
 
 /**
  * Copies what can be read of a data directory into a new one: the entries of all sound pages into a new table, and every
- * file beside it. What cannot be decoded is copied as it is: it stays damaged, and is not taken for missing. The new
+ * file beside it. Items that cannot be decoded are copied as they are: they stay damaged, and are not treated as missing. The new
  * table has no free pages.
  * @param target a directory that is missing or empty
  * @throws OperatorError
@@ -70,7 +70,7 @@ async function copyFiles(
           await copyDurably(join(data, path), join(target, path));
           files += 1;
         } catch (error) {
-          // The new directory being full or read-only would lose all that follows.
+          // If the new directory is full or read-only, all later files would be lost.
           if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
           filesLost += 1;
           onFinding({ kind: 'file', where: path, what: 'it cannot be read' });
@@ -84,7 +84,7 @@ async function copyFiles(
   return { files, filesLost };
 }
 
-/** Copies a file, on file systems that can without its bytes. */
+/** Copies a file and syncs it. The copy shares the blocks of the file if the file system supports that. */
 async function copyDurably(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_FICLONE);
   await chmod(to, 0o600);

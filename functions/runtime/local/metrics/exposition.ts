@@ -4,17 +4,17 @@
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What tells the samples of a metric apart. Values that a client chooses are among them only where their number has a limit. */
+/** The labels of a sample. A value that clients choose is a label only if the number of such values is limited. */
 type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
   readonly labels?: Labels;
   readonly value: number;
-  /** Of a histogram: what the name of this series ends with. */
+  /** The suffix of the name of this series, for histograms. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
 }
 
-/** A metric with everything that is known of it. */
+/** A metric with all its samples. */
 export interface Metric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -22,7 +22,7 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** Writes metrics down. One without samples is left out. */
+/** Returns metrics as text. Omits those without samples. */
 export function exposition(metrics: readonly Metric[]): string {
   const present = metrics.filter(({ samples }) => samples.length > 0);
   return present.map(metricText).join('');

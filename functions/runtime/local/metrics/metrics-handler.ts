@@ -19,8 +19,8 @@ export interface MetricsHandlerDeps {
 }
 
 /**
- * Returns the handler, which answers requests for metrics if the options name the token that they want.
- * @throws OperatorError if there is no such token
+ * Returns the handler, which answers requests for metrics if the options name the file of a token.
+ * @throws OperatorError if the file holds no token
  */
 export async function withMetrics(
   handler: Handler,
@@ -32,7 +32,7 @@ export async function withMetrics(
   return new MetricsHandler({ ...deps, handler, hostNames, token: await MetricsToken.read(file) });
 }
 
-/** Serves `GET /_stillage/metrics` to requests with the token, and leaves all others to its handler. */
+/** Serves `GET /_stillage/metrics` to requests with the token, and passes all others to a handler. */
 class MetricsHandler implements Handler {
   readonly #deps: MetricsHandlerDeps;
 

@@ -3,18 +3,18 @@ import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { closing, listen } from '../../http/listening.ts';
 import { expositionType } from './exposition.ts';
 
-/** A listener for metrics alone. */
+/** A listener that serves only metrics. */
 export interface MetricsServer {
   /** `http://127.0.0.1:9002` */
   readonly url: string;
   close(patience: number): Promise<void>;
 }
 
-/** No other machine reaches it. */
+/** The loopback address, which other machines cannot reach. */
 const host = '127.0.0.1';
 
 /**
- * Serves metrics at `/metrics`, on a port of this machine that nothing else has. Whoever may run programs there may read them.
+ * Serves metrics at `/metrics`, on a separate port of this machine. Every user of the machine can read them.
  * @throws OperatorError if the port is taken
  */
 export async function startMetricsServer(
@@ -32,7 +32,7 @@ export async function startMetricsServer(
       response.end(body);
     };
     const refuse = (status: number, text: string): void => reply(status, 'text/plain; charset=utf-8', `${text}\n`);
-    // A stranger's page in a browser of this machine, whose name leads here (DNS rebinding), reads nothing.
+    // Keeps out web pages in a browser of this machine whose host name resolves to this address (DNS rebinding).
     if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(request.headers.host ?? '')) {
       return refuse(421, 'Ask for the metrics at 127.0.0.1 or localhost.');
     }

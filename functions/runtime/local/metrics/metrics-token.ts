@@ -4,12 +4,12 @@ import type { Fields } from '../../../../shared/http/message.ts';
 import { second } from '../../../../shared/ports/durations.ts';
 import { OperatorError } from '../../operator-error.ts';
 
-/** Fewer could be guessed. */
+/** The minimum length of the token in characters. A shorter one could be guessed. */
 const minimumLength = 16;
-/** For so long what was read of the file counts. */
+/** The time in milliseconds for which the content of the file is cached. */
 const goodFor = 2 * second;
 
-/** The bearer token of a file, which is read again when somebody asks: a new token needs no restart. */
+/** The bearer token in a file, which requests read again: a new token needs no restart. */
 export class MetricsToken {
   readonly #file: string;
   #token: string | undefined;
@@ -27,13 +27,13 @@ export class MetricsToken {
     return token;
   }
 
-  /** Whether a request has the token: https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
+  /** Returns true if a request has the token: https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
   async admits(fields: Fields): Promise<boolean> {
     const sent = /^bearer +([\x21-\x7e]+)$/i.exec(fields.get('authorization') ?? '')?.[1];
     if (sent === undefined) return false;
     if (Math.abs(Date.now() - this.#readAt) > goodFor) {
       this.#readAt = Date.now();
-      // Without a token in the file nobody is admitted.
+      // Without a token in the file, every request is refused.
       this.#token = await readToken(this.#file).catch(() => undefined);
     }
     return this.#token !== undefined && timingSafeEqual(digest(sent), digest(this.#token));

@@ -6,12 +6,12 @@ import { ProcessObserver, processMetrics, type ProcessState } from './process-me
 import { RequestMetrics } from './request-metrics.ts';
 import type { StoreMetrics } from './store-metrics.ts';
 
-/** Whether anything is to be measured. */
+/** Returns true if the options ask for metrics. */
 export function isMeasured({ metricsPort, metricsTokenFile }: StartOptions): boolean {
   return metricsPort !== 0 || metricsTokenFile !== undefined;
 }
 
-/** What one process measures: of a service of several, each has one. */
+/** The measurements of one process. With several processes, each has its own. */
 export class ProcessMeasurements {
   readonly requests = new RequestMetrics();
   readonly observer = new ProcessObserver();
@@ -29,18 +29,17 @@ export class ProcessMeasurements {
   }
 }
 
-/** The processes besides this one. */
+/** The other processes of the service. */
 export interface OtherProcesses {
   /**
-   * Adds what they have counted, as far as they answer soon, and returns how they are, by their names. One that does not answer is
-   * left out.
+   * Adds the counts of the processes, and returns their states by name. Omits processes that do not answer soon.
    */
   collect(requests: RequestMetrics): Promise<ReadonlyMap<string, ProcessState>>;
-  /** How many have died and were replaced. */
+  /** The number of workers that died and were replaced. */
   readonly deaths: number;
 }
 
-/** The metrics of the whole service, however many processes it is. */
+/** The metrics of the whole service with all its processes. */
 export class Metrics {
   readonly #own: ProcessMeasurements;
   readonly #stores: StoreMetrics;
@@ -52,7 +51,7 @@ export class Metrics {
     this.#others = others;
   }
 
-  /** Measures, and returns the text of the exposition. */
+  /** Takes a measurement and returns it in the text format. */
   async scrape(): Promise<string> {
     const [stores, states] = await Promise.all([this.#stores.metrics(), this.#others?.collect(this.#own.requests)]);
     const processes = new Map([['primary', this.#own.observer.state()], ...(states ?? [])]);

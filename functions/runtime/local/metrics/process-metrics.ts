@@ -6,17 +6,17 @@ import type { Scarce } from '../../../../shared/protocol/bodies/bodies-in-flight
 import type { ProcessCapacity } from '../capacity/capacity.ts';
 import type { Metric } from './exposition.ts';
 
-/** How often the event loop is asked for the time, in milliseconds. */
+/** The interval at which the delay of the event loop is sampled, in milliseconds. */
 const resolution = 10;
-/** Delays are told of the time since the last look that was so many milliseconds ago: so two that look get to see the same. */
+/** Delays are those since the latest reading that is at least this many milliseconds old, so two readers see the same. */
 const shortestWindow = 5000;
 
-/** How a process of the service is, in the units of the metrics. */
+/** The state of a process of the service, in the units of the metrics. */
 export interface ProcessState {
   readonly connections: number;
   readonly uploads: number;
   readonly downloads: number;
-  /** What was refused for want of capacity, by {@link Scarce}. */
+  /** The number of refusals because of the capacity, by {@link Scarce}. */
   readonly refused: Readonly<Record<Scarce, number>>;
   readonly delayMean: number;
   readonly delayP99: number;
@@ -25,7 +25,7 @@ export interface ProcessState {
   readonly residentBytes: number;
   readonly heapBytes: number;
   readonly startSeconds: number;
-  /** Undefined where the system does not tell. */
+  /** Undefined if the system does not report it. */
   readonly openFiles?: number;
 }
 
@@ -43,7 +43,7 @@ export class ProcessObserver {
     this.#delays.enable();
   }
 
-  /** Counts the connections of a server, and what it has in progress. */
+  /** Counts the connections of a server, and its bodies in progress. */
   observe(server: Server, capacity: ProcessCapacity): void {
     this.#capacity = capacity;
     server.on('connection', (socket) => {
@@ -76,7 +76,7 @@ export class ProcessObserver {
 
   #delay(): Pick<ProcessState, 'delayMean' | 'delayP99' | 'delayMax'> {
     const delays = this.#delays;
-    // What is measured is the time between two looks, in nanoseconds. None yet: the mean is not a number.
+    // The histogram has the time between two samples, in nanoseconds. Without samples, its mean is NaN.
     const late = (nanoseconds: number): number => Math.max(0, (nanoseconds - resolution * 1e6) / 1e9) || 0;
     const isEmpty = Number.isNaN(delays.mean);
     const delay = isEmpty
@@ -90,7 +90,7 @@ export class ProcessObserver {
   }
 }
 
-/** As an attribute, for the way between processes. */
+/** The state as an attribute, as processes exchange it. */
 export function processAttributes(state: ProcessState): Attributes {
   return { ...state };
 }
@@ -163,7 +163,7 @@ function refusals(processes: ReadonlyMap<string, ProcessState>): Metric {
   };
 }
 
-/** Linux tells; the one that reads the list is in it. */
+/** Returns the number of open files, which only Linux reports. The list includes the handle that reads it. */
 function countOpenFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length - 1;

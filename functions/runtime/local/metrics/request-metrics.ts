@@ -2,26 +2,26 @@ import type { Attributes, Stored } from '../../../../shared/ports/key-value-tabl
 import type { RequestRecord } from '../../../../shared/ports/telemetry.ts';
 import type { Metric, Sample } from './exposition.ts';
 
-/** Upper bounds of the classes of durations, in seconds: from a read of the table to an upload of hours. */
+/** The upper bounds of the histogram's buckets, in seconds: from a read of the table to an upload that takes hours. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, Infinity];
 
 /** The requests of an operation. */
 interface Counts {
-  /** By `2xx`, `4xx`, … */
+  /** The numbers of requests by class of status: `2xx`, `4xx`, … */
   readonly statuses: Map<string, number>;
-  /** How many took longer than the bound before, and not longer than this one. */
+  /** For each bucket of the histogram: the requests that took longer than the bound before it, and not longer than its own. */
   readonly durations: number[];
   seconds: number;
   received: number;
   sent: number;
 }
 
-/** The same, for the way between processes. */
+/** The same, as processes exchange it. */
 interface TakenCounts extends Omit<Counts, 'statuses'> {
   readonly statuses: Readonly<Record<string, number>>;
 }
 
-/** Counts finished requests, by operation. Their number has a limit: operations are those of the route table. */
+/** Counts finished requests, by operation. The route table limits the number of operations. */
 export class RequestMetrics {
   #counts = new Map<string, Counts>();
 
@@ -35,7 +35,7 @@ export class RequestMetrics {
     counts.sent += bytesOut;
   }
 
-  /** Returns what was counted since the last call, for {@link add} of another process. */
+  /** Returns the counts since the last call, for {@link add} of another process. */
   take(): Attributes {
     const taken = this.#counts;
     this.#counts = new Map();
@@ -46,7 +46,7 @@ export class RequestMetrics {
     return Object.fromEntries(entries);
   }
 
-  /** Adds what another process has taken. */
+  /** Adds the counts of another process. */
   add(taken: Attributes): void {
     for (const [operation, attributes] of Object.entries(taken)) {
       const { statuses, durations, seconds, received, sent } = attributes as Stored<TakenCounts>;
@@ -112,7 +112,7 @@ function increase(counts: Map<string, number>, name: string, by: number): void {
   counts.set(name, (counts.get(name) ?? 0) + by);
 }
 
-/** A histogram's classes include those below them. */
+/** Adds to each bucket those below it, as Prometheus's buckets are cumulative. */
 function durationSamples({ durations, seconds }: Counts, operation: string): readonly Sample[] {
   let count = 0;
   const classes = bounds.map((bound, at): Sample => {

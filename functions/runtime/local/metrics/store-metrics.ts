@@ -10,16 +10,16 @@ import type { Metric, Sample } from './exposition.ts';
 export interface StoreMetricsDeps {
   readonly table: KeyValueTable & ChangeFeed;
   readonly clock: Clock;
-  /** The data directory; undefined where everything is in memory. */
+  /** The data directory; undefined if all data is in memory. */
   readonly data: string | undefined;
-  /** Whether the size of each bucket is told. */
+  /** True if there are series for the size of each bucket. */
   readonly perBucket: boolean;
 }
 
-/** Buckets are read again once so many times as long has gone by as reading them took. */
+/** The pause between two readings of the buckets, as a multiple of the duration of a reading. */
 const restForReads = 20;
 
-/** What the service keeps, and how far behind the work is that nobody waits for. */
+/** Metrics of the stored data, and of the lag of background work. */
 export class StoreMetrics {
   readonly #deps: StoreMetricsDeps;
   #usage: { readonly buckets: readonly NamedUsage[]; readonly goodUntil: number } | undefined;
@@ -104,7 +104,7 @@ function gauge(name: string, help: string, value?: number): Metric {
   return { name, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] };
 }
 
-/** How many records wait for their followers, and for how many milliseconds the oldest has. */
+/** Returns the number of records that wait for their followers, and the age of the oldest in milliseconds. */
 async function feedLag(feed: ChangeFeed, now: number): Promise<{ readonly records: number; readonly lag: number }> {
   const newest = feed.newest();
   const [oldest] = await feed.read(undefined, 1);

@@ -4,8 +4,8 @@ import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts'
 import { askRunningService, isServed } from '../service-lock.ts';
 
 /**
- * Frees released content for a command. Only the service knows what its requests read, so a running one is asked to do it; otherwise
- * this process does.
+ * Frees released content for a command. Only the service knows what its requests read, so a running service does it; otherwise this
+ * process does.
  */
 export class OutsideRelease {
   readonly #data: string;
@@ -19,7 +19,7 @@ export class OutsideRelease {
     this.#release = release;
   }
 
-  /** Frees what is due: see {@link Release.sweep}. @throws OperatorError if a running service cannot be asked */
+  /** Frees what is due: see {@link Release.sweep}. @throws OperatorError if a running service does not answer */
   sweep(): Promise<Sweep> {
     return this.#sweep('sweep', false);
   }
@@ -35,7 +35,7 @@ export class OutsideRelease {
     return this.#release.sweep({ early, readers: this.#whileNoneRuns() });
   }
 
-  /** A service that has started in the meantime can have begun requests before the content was released. */
+  /** The barrier against a service that started meanwhile, whose requests may have begun before the content was released. */
   #whileNoneRuns(): ReaderBarrier {
     return {
       passed: async () => ((await isServed(this.#data)) ? { has: () => true } : new Set<string>()),

@@ -6,9 +6,9 @@ import { minute, second } from '../../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { repeat, type Schedule } from '../schedule.ts';
 
-/** Until content is looked at again that requests were reading. */
+/** The time until content that requests were reading is checked again. */
 const heldTime = second;
-/** For how long {@link ReleaseSchedule.now} waits for requests that were running when it was called. */
+/** The time for which {@link ReleaseSchedule.now} waits for requests that were running when it was called. */
 const patience = 10 * second;
 
 interface Deps {
@@ -22,8 +22,8 @@ interface Deps {
 }
 
 /**
- * Frees released content: as soon as changes were followed, again while requests read some of it, and every minute. A full disk and
- * operators free it early.
+ * Frees released content: after changes were followed, again while requests read some of it, and every minute. A full disk or an operator
+ * frees it before its grace period is over.
  */
 export class ReleaseSchedule {
   readonly #deps: Deps;
@@ -38,11 +38,11 @@ export class ReleaseSchedule {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#eachMinute = repeat(minute, deps.clock, () => Promise.resolve(this.soon()), deps.telemetry, failure);
-    // What a former process has left: nobody reads it.
+    // Content left by a former process: no request reads it.
     this.soon();
   }
 
-  /** Frees what is due. To be called when more may be. */
+  /** Frees due content. Call it when more may be due. */
   soon(): void {
     this.#isWanted = true;
     if (this.#isStopped) return;
@@ -52,8 +52,8 @@ export class ReleaseSchedule {
   }
 
   /**
-   * Follows the change feed to its end, and frees what no request reads.
-   * @param options.early whether to free it before its grace period is over
+   * Follows the change feed to its end, and frees content that no request reads.
+   * @param options.early true to free it before its grace period is over
    */
   async now({ early }: { readonly early: boolean }): Promise<Sweep> {
     const { release, readers, drain, clock } = this.#deps;
@@ -62,8 +62,8 @@ export class ReleaseSchedule {
   }
 
   /**
-   * Tells that a store could not serve a request. If its disk is full, content is freed before its grace period is over.
-   * @param isDiskFull whether that is known already
+   * Reports that a store could not serve a request. If its disk is full, content is freed before its grace period is over.
+   * @param isDiskFull true if the disk is known to be full
    */
   refused(isDiskFull: boolean): void {
     if (this.#isStopped) return;
@@ -72,7 +72,7 @@ export class ReleaseSchedule {
     });
   }
 
-  /** Resolves once nothing is being freed any more. To be called when no request is running. */
+  /** Resolves when the work in progress has ended. Call it when no request is running. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#again?.abort();
@@ -116,7 +116,7 @@ export class ReleaseSchedule {
 
 const failure = 'freeing released content failed';
 
-/** Returns what is held once the barrier has been passed, or everything if that takes too long. */
+/** Returns the content that is still held when the barrier is passed, or all of it if that takes too long. */
 async function soonOrHeld(readers: ReaderBarrier, clock: Clock): Promise<Held> {
   const late = new AbortController();
   const everything: Held = { has: () => true };

@@ -4,25 +4,25 @@ import type { Clock } from '../../../../shared/ports/clock.ts';
 
 /** Another process of the service that serves requests. */
 export interface ReadingProcess {
-  /** Returns what its requests may read. Rejects if it cannot tell, which does not mean that it has ended. */
+  /** Returns what its requests may read. Rejects if the process does not answer, which does not mean that it has ended. */
   readonly readers: () => Promise<ReadersState>;
 }
 
-/** Milliseconds between two looks at requests that still run: at first, and at most. */
+/** The first and the longest interval between two checks of running requests, in milliseconds. */
 const firstWait = 2;
 const longestWait = 250;
 
 const everything: Held = { has: () => true };
 
-/** The requests of all processes of a service. What a process holds ends with it, and not before. */
+/** The requests of all processes of a service. Only the end of a process releases what it holds. */
 export class ServiceReaders implements ReaderBarrier {
   readonly #clock: Clock;
   readonly #processes = new Set<ReadingProcess>();
   readonly #stopping = new AbortController();
-  /** A wait that began before a call may have begun before what the call is about. */
+  /** Waits that calls share. Each begins after its calls: an earlier one may have begun before the content was released. */
   readonly #waits = new SharedReads<'barrier', Held>(() => this.#wait());
 
-  /** @param own of this process */
+  /** @param own the readers of this process */
   constructor(own: Readers, clock: Clock) {
     this.#clock = clock;
     this.#processes.add({ readers: () => Promise.resolve(own.state()) });
@@ -45,7 +45,7 @@ export class ServiceReaders implements ReaderBarrier {
 
   async #wait(): Promise<Held> {
     const { signal } = this.#stopping;
-    /** The processes that may run requests which began before the call, with the number of their first later request. */
+    /** The processes that may run requests from before the call, with the number of their first later request. */
     const earlier = new Map<ReadingProcess, number | undefined>([...this.#processes].map((one) => [one, undefined]));
     for (let wait = firstWait; !signal.aborted; wait = Math.min(2 * wait, longestWait)) {
       const states = await this.#states();

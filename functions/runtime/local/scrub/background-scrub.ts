@@ -12,12 +12,12 @@ import { keepScrubState, maxExamples, scrubState, type DamagedBlob, type ScrubPa
 
 /** The time from the start of one pass to that of the next. */
 export const scrubInterval = 28 * day;
-/** Younger blobs are left to the next pass: they may still be being written, and are in the page cache anyway. */
+/** The age from which blobs are read. Younger ones may still be in progress, and are in the page cache; the next pass reads them. */
 const minAge = day;
-/** The longest that one wait takes, so that the service can stop. */
+/** The longest single wait, so that the service can stop. */
 const longestWait = second;
 
-/** A store whose blobs can be listed in parts, so that a pass can go on after a restart. */
+/** A store whose blobs can be listed in parts, so that a pass can resume after a restart. */
 export interface BlobParts extends BlobStore {
   /** The number of parts. */
   readonly parts: number;
@@ -33,13 +33,13 @@ export interface BackgroundScrubDeps {
 }
 
 /**
- * Reads all blobs again and again, at a set pace, so that bytes that have changed on the disk are noticed while there still is a backup of
- * them. What it finds is in the log, in the metrics, and in the state that `stillage scrub --status` prints; nothing is repaired.
- * Blobs of earlier versions are given checksums.
+ * Reads all blobs repeatedly, at a set rate, so that bytes that changed on the disk are detected while a backup of them still exists. Its
+ * findings are in the log, in the metrics, and in the state that `stillage scrub --status` prints. It repairs nothing, but adds checksums to
+ * blobs of earlier versions.
  */
 export class BackgroundScrub {
   readonly #deps: BackgroundScrubDeps;
-  /** In bytes a second. */
+  /** The rate in bytes a second. */
   readonly #pace: number;
   #stopping = false;
   #savedAt = Number.NEGATIVE_INFINITY;
@@ -49,17 +49,17 @@ export class BackgroundScrub {
     this.#pace = pace;
   }
 
-  /** Ends a running pass soon. The next one goes on where it was. */
+  /** Ends a running pass soon. The next one resumes where it ended. */
   stop(): void {
     this.#stopping = true;
   }
 
-  /** Goes on with the pass that is not finished, or begins one if it is due. */
+  /** Resumes an unfinished pass, or begins one if it is due. */
   async run(): Promise<void> {
     const { table, blobs, clock, telemetry } = this.#deps;
     const { current, finished } = await scrubState(table);
     const now = clock.now();
-    // A clock that was set back does not stop it for longer than the interval.
+    // A clock that was set back does not delay it for longer than the interval.
     if (current === undefined && finished && Math.abs(now - finished.startedAt) < scrubInterval) return;
     let pass = current ?? begun(now, blobs.parts);
     while (pass.parts.read < pass.parts.of) {
@@ -72,7 +72,7 @@ export class BackgroundScrub {
     }
     const { bytes, checksummed, damaged } = pass;
     await keepScrubState(table, { finished: { ...pass, finishedAt: clock.now() } });
-    // Nothing was old enough, as in a new directory.
+    // No blob was old enough, as in a new directory.
     if (pass.blobs === 0) return;
     telemetry.note('background scrub finished', { blobs: pass.blobs, bytes, checksummed, damaged });
   }
@@ -120,7 +120,7 @@ export class BackgroundScrub {
       }
       return 'sound';
     } catch (error) {
-      // The part is read again by the next service.
+      // The next service reads the part again.
       if (this.#stopping) return 'sound';
       // A write that never finished leaves a file without checksums, to which nothing refers.
       if (error instanceof BlobMissing || error instanceof BlobChecksumsMissing) return 'sound';
@@ -148,7 +148,7 @@ export class BackgroundScrub {
     return found;
   }
 
-  /** Waits for as long as reading this many bytes may take. */
+  /** Waits for the time that reading this many bytes may take. */
   async #wait(bytes: number): Promise<void> {
     let left = (bytes / this.#pace) * second;
     while (left > 0 && !this.#stopping) {
@@ -159,7 +159,7 @@ export class BackgroundScrub {
   }
 }
 
-/** Starts the background scrub of a service. @param pace in bytes a second; 0: none */
+/** Starts the background scrub of a service. @param pace the rate in bytes a second; 0: no scrub */
 export function scheduleScrub(deps: BackgroundScrubDeps, pace: number): { stop(): Promise<void> } {
   if (pace === 0) return { stop: () => Promise.resolve() };
   const scrub = new BackgroundScrub(deps, pace);
