@@ -65,7 +65,8 @@ function toCount(text: string): number {
 }
 
 function toWorkers(text: string): number {
-  if (toCount(text) < 2) throw new InvalidArgumentError('It must be at least 2, as one of them is never killed.');
+  if (toCount(text) < 3)
+    throw new InvalidArgumentError('It must be at least 3: the primary and one worker are never killed.');
   return toCount(text);
 }
 
