@@ -29,7 +29,7 @@ export interface ListenerDeps {
 /** A server that serves connections. */
 interface Running {
   /** Takes no more connections and waits for running requests. @param patience milliseconds after which they are cut off */
-  close(patience: number): Promise<void>;
+  readonly close: (patience: number) => Promise<void>;
 }
 
 /** A server that accepts connections. */
