@@ -2,6 +2,15 @@ import type { Data } from './grants.ts';
 import { hostNamesOf } from './host-names.ts';
 import type { Settings } from './settings.ts';
 
+/**
+ * Returns what the SDK needs besides in a container. Lambda sets the region itself; whether ECS does is documented and disputed.
+ * https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-environment-variables.html,
+ * https://github.com/aws/containers-roadmap/issues/1611
+ */
+export function containerEnvironment({ region }: Pick<Settings, 'region'>): Record<string, string> {
+  return { AWS_REGION: region };
+}
+
 /** Returns the environment of every process of a deployment, which functions/runtime/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
   const {

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Role } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, Code, Function, LoggingFormat, Runtime, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionBundle } from './bundle.ts';
@@ -36,6 +36,9 @@ export class OperationFunction extends Construct {
       tracing: Tracing.ACTIVE,
       logGroup: log,
       loggingFormat: LoggingFormat.JSON,
+      // Its own lines on the start and the end of each invocation would cost more than those of the requests.
+      // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+      systemLogLevelV2: SystemLogLevel.WARN,
       // Several functions share the role, so no construct may add to it.
       role: role.withoutPolicyUpdates(),
     });

@@ -16,6 +16,7 @@ import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { measureNamespace } from './background-function.ts';
+import { containerEnvironment } from './environment.ts';
 import { acknowledgeBlobs, acknowledgeWildcard, type Data, scrubGrants } from './grants.ts';
 import type { Settings } from './settings.ts';
 
@@ -118,10 +119,10 @@ interface TaskProps extends ScrubTasksProps {
 function addTask(
   stack: Stack,
   id: string,
-  { settings: { stage }, data, image, logGroup, family, may, size, options = [] }: TaskProps,
+  { settings, data, image, logGroup, family, may, size, options = [] }: TaskProps,
 ): FargateTaskDefinition {
   const task = new FargateTaskDefinition(stack, id, {
-    family: `stillage-${stage}-${family}`,
+    family: `stillage-${settings.stage}-${family}`,
     ...size,
     runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
   });
@@ -130,7 +131,11 @@ function addTask(
   task.addContainer('Scrub', {
     image,
     command: ['bin/cloud-scrub.mjs', ...options],
-    environment: { STILLAGE_TABLE: data.table.tableName, STILLAGE_BLOB_BUCKET: data.blobs.bucketName },
+    environment: {
+      ...containerEnvironment(settings),
+      STILLAGE_TABLE: data.table.tableName,
+      STILLAGE_BLOB_BUCKET: data.blobs.bucketName,
+    },
     logging: LogDrivers.awsLogs({ streamPrefix: family, logGroup }),
     readonlyRootFilesystem: true,
   });

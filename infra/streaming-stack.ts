@@ -37,7 +37,7 @@ import {
 import { LogGroup, type LogGroupClass } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { byteLaneOperations } from '../shared/protocol/lanes.ts';
-import { environmentOf } from './environment.ts';
+import { containerEnvironment, environmentOf } from './environment.ts';
 import { acknowledgeBlobs, type Data, grantsOf } from './grants.ts';
 import { type FunctionDescription, needsOfAll } from './operation-descriptions.ts';
 import { byteLaneLogName, requestLogClass } from './request-logs.ts';
@@ -139,6 +139,7 @@ export class StreamingStack extends Stack {
       command: ['bin/byte-lane.mjs'],
       environment: {
         ...environmentOf(this.#settings, data),
+        ...containerEnvironment(this.#settings),
         PORT: String(port),
         STILLAGE_UPLOAD_MEMORY: String(uploadMemory(this.#settings)),
         ...(this.#settings.requestLog === 'all' && { STILLAGE_REQUEST_LOG: 'all' }),

@@ -6,7 +6,7 @@ import { BucketsPage } from '../pages/buckets/buckets-page.tsx';
 import { ObjectsPage } from '../pages/objects/objects-page.tsx';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { TransfersPage } from '../pages/transfers/transfers-page.tsx';
-import { forgetBuckets, loadBuckets } from '../session/buckets.ts';
+import { forgetBuckets, loadBuckets, readFavourites } from '../session/buckets.ts';
 import { route } from '../session/router.ts';
 import { session } from '../session/session.ts';
 import { stopAll } from '../transfers/queue.ts';
@@ -19,6 +19,7 @@ export function App() {
   const current = session.value;
   useEffect(() => {
     if (current !== undefined) {
+      readFavourites();
       void loadBuckets();
       return;
     }

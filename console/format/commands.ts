@@ -13,10 +13,25 @@ export interface LabelledCommand {
   readonly label?: string;
 }
 
-/** Quotes a word for a POSIX shell if necessary. */
+/** Control characters, on which a terminal acts when a command is pasted, and characters that change how text looks. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Quotes a word for a shell if necessary. Unprintable characters are escaped: a terminal acts on a pasted Ctrl+C even within quotes, so
+ * that the name of an object could make it run another command. https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02_04
+ */
 function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  if (!unprintable.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const escaped = Array.from(word, (char) =>
+    unprintable.test(char) ? octal(char) : char === "'" || char === '\\' ? `\\${char}` : char,
+  );
+  return `$'${escaped.join('')}'`;
 }
+
+/** Returns the UTF-8 bytes of a character in octal: `\342\200\256`. */
+const octal = (char: string): string =>
+  Array.from(new TextEncoder().encode(char), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 
 /** A command of the AWS CLI: `aws --endpoint-url … s3 cp …`. */
 export function awsCommand({ endpoint }: Target, ...words: readonly string[]): string {

@@ -119,8 +119,12 @@ export function presignCommand(
     const words = ['s3', 'presign', `s3://${bucket}/${key}`, '--expires-in', String(seconds)];
     return { command: awsCommand(target, ...words, '--region', target.region) };
   }
-  // A JSON string is also a Python string.
-  const text = (value: string): string => JSON.stringify(value);
+  // A JSON string is also a Python string. Unprintable characters are escaped, as in shell commands.
+  const text = (value: string): string =>
+    JSON.stringify(value).replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      (char) => `\\U${char.codePointAt(0)!.toString(16).padStart(8, '0')}`,
+    );
   const command = [
     'import boto3',
     'from botocore.config import Config',

@@ -1,7 +1,7 @@
 // Runs in a frame without an origin, network access or a key. It draws text or images, never markup.
 import './preview.css';
 import type {} from './pdf.ts';
-import { parseCsv, separatorOf, sniff } from './sniff.ts';
+import { parseCsv, separatorOf, sniff, type Sniffed } from './sniff.ts';
 
 interface Order {
   readonly bytes: ArrayBuffer;
@@ -9,9 +9,15 @@ interface Order {
   readonly isDark: boolean;
   /** The text for content that cannot be shown. */
   readonly none: string;
+  /** The text for content of which only the beginning is shown. */
+  readonly cut: string;
+  /** The most bytes of text that are shown. */
+  readonly maxText: number;
 }
 
 const maxRows = 1_000;
+/** The most fields of a row. A hostile file may have a million in one. */
+const maxFields = 100;
 
 addEventListener('message', (event: MessageEvent<Order>) => {
   if (event.source !== parent) return;
@@ -20,9 +26,19 @@ addEventListener('message', (event: MessageEvent<Order>) => {
 });
 parent.postMessage('ready', '*');
 
-function draw({ bytes, isCut, none }: Order): void {
+function draw({ bytes, isCut, none, cut, maxText }: Order): void {
   const found = sniff(new Uint8Array(bytes));
-  const text = (): string => new TextDecoder().decode(bytes);
+  // The Content-Type may have been that of something else, so that all of it was read.
+  const isLong = bytes.byteLength > maxText;
+  const text = (): string => new TextDecoder().decode(isLong ? bytes.slice(0, maxText) : bytes);
+  drawContent(found, { bytes, isCut, none, text });
+  if (isLong && ['json', 'csv', 'text'].includes(found.kind)) document.body.prepend(paragraphOf(cut));
+}
+
+function drawContent(
+  found: Sniffed,
+  { bytes, isCut, none, text }: Pick<Order, 'bytes' | 'isCut' | 'none'> & { readonly text: () => string },
+): void {
   switch (found.kind) {
     case 'image':
     case 'audio':
@@ -77,7 +93,7 @@ function showTable(text: string): void {
   const table = document.createElement('table');
   for (const [index, fields] of parseCsv(text, separatorOf(text), maxRows).entries()) {
     const row = table.insertRow();
-    for (const field of fields) {
+    for (const field of fields.slice(0, maxFields)) {
       const cell = document.createElement(index === 0 ? 'th' : 'td');
       cell.textContent = field;
       row.append(cell);
@@ -87,9 +103,13 @@ function showTable(text: string): void {
 }
 
 function say(text: string): void {
+  document.body.replaceChildren(paragraphOf(text));
+}
+
+function paragraphOf(text: string): HTMLParagraphElement {
   const paragraph = document.createElement('p');
   paragraph.textContent = text;
-  document.body.replaceChildren(paragraph);
+  return paragraph;
 }
 
 function pretty(text: string): string {

@@ -48,6 +48,9 @@ const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b
 /** The maximum size of a body that is hashed, in bytes. Larger bodies are sent unsigned; their headers are signed. */
 const maxHashed = 64 * 1024 * 1024;
 
+/** The difference in milliseconds from which the clock of this machine counts as wrong: responses may take as long. */
+const maxDelay = 30_000;
+
 /** The attempts at a request if the service is busy, or if a request that changes nothing gets no response. */
 const maxAttempts = 4;
 
@@ -87,6 +90,7 @@ export class S3Client {
       const started = performance.now();
       try {
         const response = await this.fetch(request, signed);
+        this.learnDate(response.headers);
         if (response.ok) {
           this.note(request, started, response.status, response.headers.get('x-amz-request-id') ?? '');
           return response;
@@ -181,7 +185,16 @@ export class S3Client {
     return true;
   }
 
-  /** Adopts the service's clock if this machine's is wrong. */
+  /**
+   * Adopts the service's clock if this machine's is wrong, long before the service refuses requests for it: otherwise a URL that is
+   * valid for a few minutes could have expired when it is made.
+   */
+  private learnDate(headers: Headers): void {
+    const ahead = Date.parse(headers.get('date') ?? '') - this.now().getTime();
+    if (Math.abs(ahead) > maxDelay) this.skew += ahead;
+  }
+
+  /** Adopts the service's clock after a request was refused because of this machine's. */
   private learnClock(failure: S3Failure): boolean {
     const time = failure.code === 'RequestTimeTooSkewed' ? Date.parse(failure.serverTime) : NaN;
     if (Number.isNaN(time)) return false;

@@ -7,6 +7,8 @@ export interface ObjectEntry {
   readonly size: number;
   readonly modified: number;
   readonly etag: string;
+  /** Of an object that was deleted: the delete markers that hide it. */
+  readonly markers?: readonly string[];
 }
 
 interface FolderEntry {
@@ -124,6 +126,21 @@ export async function listVersions(
   if (xml.textOf('IsTruncated') !== 'true') return { versions };
   const next = { key: decode(xml.textOf('NextKeyMarker')), versionId: xml.textOf('NextVersionIdMarker') };
   return { versions, next };
+}
+
+/** Goes through all versions and delete markers below a prefix, page by page. */
+export async function* everyVersion(
+  client: S3Client,
+  bucket: string,
+  prefix: string,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly Version[]> {
+  let after: VersionsPage['next'];
+  do {
+    const page = await listVersions(client, bucket, prefix, after, signal);
+    yield page.versions;
+    after = page.next;
+  } while (after !== undefined);
 }
 
 function versionOf(xml: Xml): Version {

@@ -129,18 +129,13 @@ export interface Deletion {
 }
 
 /** Deletes up to 1,000 objects or versions. */
-export async function deleteObjects(
-  client: S3Client,
-  bucket: string,
-  doomed: readonly Doomed[],
-  signal?: AbortSignal,
-): Promise<Deletion> {
+export async function deleteObjects(client: S3Client, bucket: string, doomed: readonly Doomed[]): Promise<Deletion> {
   const objects = doomed.map(({ key, versionId }): Tree => [
     'Object',
     [['Key', key], versionId === undefined ? undefined : ['VersionId', versionId]],
   ]);
   const body = writeXml(['Delete', objects]);
-  const xml = await client.document({ method: 'POST', bucket, query: { delete: '' }, body, signal });
+  const xml = await client.document({ method: 'POST', bucket, query: { delete: '' }, body });
   const markers = xml
     .all('Deleted')
     .filter((each) => each.textOf('DeleteMarkerVersionId') !== '' && each.optional('VersionId') === undefined)
@@ -165,34 +160,59 @@ export const maxCopied = 5 * 1024 ** 3;
 const sourceOf = ({ bucket, key, versionId }: Place): string =>
   `/${uriEncode(bucket)}/${key.split('/').map(uriEncode).join('/')}${versionId === undefined ? '' : `?versionId=${uriEncode(versionId)}`}`;
 
-/** Copies an object inside the service, by parts if it is larger than {@link maxCopied}. No bytes reach the browser. */
+/**
+ * Copies an object inside the service, by parts if it is larger than {@link maxCopied}. No bytes reach the browser.
+ *
+ * @param options.stored the encryption and storage class of the copy; undefined: the defaults of the destination
+ * @param options.signal cancels a copy by parts; a single request is completed
+ */
 export async function copyObject(
   client: S3Client,
   from: Place,
   to: Place,
-  options: { readonly size: number; readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined },
+  options: {
+    readonly size: number;
+    readonly ifAbsent?: boolean;
+    readonly stored?: Stored;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<void> {
   if (options.size > maxCopied) return copyByParts(client, from, to, options);
-  const headers = { 'x-amz-copy-source': sourceOf(from), ...(options.ifAbsent && { 'if-none-match': '*' }) };
+  const headers = {
+    'x-amz-copy-source': sourceOf(from),
+    ...(options.stored && storedHeaders(options.stored)),
+    ...(options.ifAbsent && { 'if-none-match': '*' }),
+  };
   const { bucket, key } = to;
-  await client.document({ method: 'PUT', bucket, key, headers, signal: options.signal });
+  await client.document({ method: 'PUT', bucket, key, headers });
 }
+
+/** The attributes that CopyObject does not take from its source: encryption by the service, and the storage class. */
+export type Stored = Pick<ObjectHead, 'encryption' | 'storageClass'>;
+
+const storedHeaders = ({ encryption, storageClass }: Stored): Record<string, string> => ({
+  ...(encryption === 'AES256' && { 'x-amz-server-side-encryption': encryption }),
+  ...(storageClass !== 'STANDARD' && { 'x-amz-storage-class': storageClass }),
+});
+
+/** The attributes of the source that a copy by parts needs. */
+type Source = Stored & Pick<ObjectHead, 'etag' | 'headers' | 'metadata'>;
 
 interface PartsCopy {
   readonly size: number;
   readonly ifAbsent?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Headers and metadata of the copy; undefined: those of the source. */
-  readonly attributes?: Pick<ObjectHead, 'headers' | 'metadata'>;
+  /** The source, with the headers and metadata that the copy shall have; undefined: as the service has it. */
+  readonly source?: Source;
 }
 
 async function copyByParts(
   client: S3Client,
   from: Place,
   to: Place,
-  { size, ifAbsent, signal, attributes }: PartsCopy,
+  { size, ifAbsent, signal, source }: PartsCopy,
 ): Promise<void> {
-  const head = attributes ?? (await headObject(client, from.bucket, from.key, from.versionId));
+  const head = source ?? (await headObject(client, from.bucket, from.key, from.versionId));
   const { bucket, key } = to;
   const tags = await getTags(client, from);
   const created = await client.document({
@@ -203,11 +223,11 @@ async function copyByParts(
     headers: {
       ...head.headers,
       ...metadataHeaders(head.metadata),
+      ...storedHeaders(head),
       ...(tags.length > 0 && {
         'x-amz-tagging': tags.map((tag) => `${uriEncode(tag.key)}=${uriEncode(tag.value)}`).join('&'),
       }),
     },
-    signal,
   });
   const uploadId = created.textOf('UploadId');
   try {
@@ -219,7 +239,12 @@ async function copyByParts(
         bucket,
         key,
         query: { uploadId, partNumber: String(number) },
-        headers: { 'x-amz-copy-source': sourceOf(from), 'x-amz-copy-source-range': `bytes=${start}-${end}` },
+        headers: {
+          'x-amz-copy-source': sourceOf(from),
+          'x-amz-copy-source-range': `bytes=${start}-${end}`,
+          // All parts must come from the same version, even if the object is replaced in the meantime.
+          'x-amz-copy-source-if-match': `"${head.etag}"`,
+        },
         signal,
       });
       parts.push([
@@ -238,7 +263,6 @@ async function copyByParts(
       query: { uploadId },
       body,
       headers: ifAbsent ? { 'if-none-match': '*' } : {},
-      signal,
     });
   } catch (error) {
     await client.send({ method: 'DELETE', bucket, key, query: { uploadId } }).catch(() => undefined);
@@ -261,24 +285,24 @@ export async function renameObject(
   bucket: string,
   from: string,
   to: string,
-  options: { readonly ifAbsent?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  options: { readonly ifAbsent?: boolean } = {},
 ): Promise<void> {
   const request = requestToRename(bucket, from, to);
   const headers = { ...request.headers, ...(options.ifAbsent && { 'if-none-match': '*' }) };
-  await client.send({ ...request, headers, signal: options.signal });
+  await client.send({ ...request, headers });
 }
 
 /**
  * Replaces headers and metadata of an object by copying it onto itself, by parts if it is larger than {@link maxCopied}. Its tags
- * stay; its ACL is reset, as by any copy.
+ * stay, as do its encryption and storage class; its ACL is reset, as by any copy.
  */
 export async function replaceHeaders(
   client: S3Client,
   { bucket, key }: Place,
-  attributes: Pick<ObjectHead, 'size' | 'headers' | 'metadata'>,
+  object: Source & Pick<ObjectHead, 'size'>,
 ): Promise<void> {
-  const { size, headers, metadata } = attributes;
-  if (size > maxCopied) return copyByParts(client, { bucket, key }, { bucket, key }, { size, attributes });
+  const { size, headers, metadata } = object;
+  if (size > maxCopied) return copyByParts(client, { bucket, key }, { bucket, key }, { size, source: object });
   await client.document({
     method: 'PUT',
     bucket,
@@ -286,6 +310,7 @@ export async function replaceHeaders(
     headers: {
       ...headers,
       ...metadataHeaders(metadata),
+      ...storedHeaders(object),
       'x-amz-copy-source': sourceOf({ bucket, key }),
       'x-amz-metadata-directive': 'REPLACE',
     },

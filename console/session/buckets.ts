@@ -17,9 +17,13 @@ export const buckets = signal<readonly Bucket[] | undefined>(undefined);
 export const bucketsError = signal<unknown>(undefined);
 export const facts = signal<ReadonlyMap<string, BucketFacts>>(new Map());
 
-const favouritesKey = 'favourites';
+/** Returns the name of the favourites in localStorage: one for each access key, as other users of this browser must not see them. */
+const favouritesKey = (): string => `favourites/${session.peek()?.accessKeyId ?? ''}`;
 /** The names of the user's favourites, kept in localStorage. */
-export const favourites = signal<ReadonlySet<string>>(new Set(readFavourites()));
+export const favourites = signal<ReadonlySet<string>>(new Set());
+addEventListener('storage', ({ key }) => {
+  if (key === favouritesKey()) readFavourites();
+});
 
 /** Favourites first, then by name. */
 export const sortedBuckets = computed(() =>
@@ -84,20 +88,23 @@ export function toggleFavourite(bucket: string): void {
   const next = new Set(favourites.value);
   if (!next.delete(bucket)) next.add(bucket);
   favourites.value = next;
-  localStorage.setItem(favouritesKey, JSON.stringify([...next]));
+  localStorage.setItem(favouritesKey(), JSON.stringify([...next]));
 }
 
-function readFavourites(): string[] {
+/** Reads the favourites of who signed in. */
+export function readFavourites(): void {
+  let kept: unknown = [];
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(favouritesKey) ?? '[]');
-    return Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : [];
+    kept = JSON.parse(localStorage.getItem(favouritesKey()) ?? '[]');
   } catch {
-    return [];
+    // Something else wrote there.
   }
+  favourites.value = new Set(Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : []);
 }
 
 /** Clears the data of a session before another user signs in. */
 export function forgetBuckets(): void {
+  favourites.value = new Set();
   buckets.value = undefined;
   bucketsError.value = undefined;
   facts.value = new Map();

@@ -11,6 +11,8 @@ export type Route =
       readonly selected?: string;
       /** The part of its details that is shown. */
       readonly tab?: string;
+      /** True: what was deleted is shown, in place of what is there. */
+      readonly deleted?: boolean;
     }
   | { readonly page: 'settings'; readonly bucket: string; readonly section: string }
   | { readonly page: 'transfers' | 'activity' | 'profile' | 'unknown' };
@@ -25,7 +27,13 @@ function parseAddress(pathname: string, search: string): Route {
     const prefix = query.get('p') ?? decode(rest.join('/'));
     const tab = query.get('t') ?? undefined;
     const details = selected === undefined ? {} : { selected, ...(tab !== undefined && { tab }) };
-    return { page: 'objects', bucket: decode(second), prefix, ...details };
+    return {
+      page: 'objects',
+      bucket: decode(second),
+      prefix,
+      ...details,
+      ...(query.has('deleted') && { deleted: true }),
+    };
   }
   if (first === 'settings' && second !== '') {
     return { page: 'settings', bucket: decode(second), section: rest[0] ?? 'overview' };
@@ -40,11 +48,12 @@ export function addressOf(route: Route): string {
     case 'buckets':
       return '/';
     case 'objects': {
-      const { bucket, prefix, selected, tab } = route;
+      const { bucket, prefix, selected, tab, deleted } = route;
       const query = new URLSearchParams();
       // A browser would remove `.` and `..` from a path.
       const fits = !/(^|\/)\.{1,2}(\/|$)/.test(prefix) && prefix.isWellFormed();
       if (!fits) query.set('p', prefix);
+      if (deleted === true) query.set('deleted', '');
       if (selected !== undefined) query.set('o', selected);
       if (selected !== undefined && tab !== undefined) query.set('t', tab);
       const path = fits ? prefix.split('/').map(encodeURIComponent).join('/') : '';

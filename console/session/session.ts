@@ -4,7 +4,7 @@ import { S3Client, type RequestRecord } from '../s3/client.ts';
 import { isFailure } from '../s3/failure.ts';
 import { importSecret, type SecretKey } from '../s3/secret-key.ts';
 import type { Config } from './config.ts';
-import { clear, read, write } from './store.ts';
+import { clear, read, update, write } from './store.ts';
 
 /** Somebody who is signed in. */
 export interface Session {
@@ -21,6 +21,7 @@ interface Kept {
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly key: CryptoKey;
+  /** The time of the last use, in any tab. */
   readonly used: number;
 }
 
@@ -114,6 +115,19 @@ async function keepKey(accessKeyId: string, key: CryptoKey): Promise<void> {
   await write('session', 'kept', kept);
 }
 
+/**
+ * Shares with other tabs when a kept session was last used: an idle tab must not sign out the user of another one. Does nothing if the
+ * session was cleared, or belongs to another key.
+ */
+async function shareUse(accessKeyId: string): Promise<void> {
+  await update('session', 'kept', (value) => {
+    const kept = value as Kept | undefined;
+    if (kept?.accessKeyId !== accessKeyId || kept.endpoint !== config.value!.endpoint) return undefined;
+    used = Math.max(used, kept.used);
+    return { ...kept, used };
+  });
+}
+
 const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('stillage');
 channel?.addEventListener('message', () => void signOut('elsewhere'));
 
@@ -126,9 +140,9 @@ export function watchIdleness(): void {
     const current = session.value;
     if (current === undefined) return;
     if (isBusy()) used = Date.now();
-    if (Date.now() - used > (current.kept ? idleLimits.kept : idleLimits.tab)) return signOut('idle');
-    const { secret } = current.client.signer.credentials;
-    if (current.kept && secret.kind === 'webcrypto') await keepKey(current.accessKeyId, secret.key);
+    if (current.kept) await shareUse(current.accessKeyId).catch(() => undefined);
+    if (session.value !== current) return;
+    if (Date.now() - used > (current.kept ? idleLimits.kept : idleLimits.tab)) await signOut('idle');
   };
   setInterval(() => void check(), minutes / 2);
 }

@@ -50,6 +50,16 @@ export const readAll = (store: StoreName, prefix = ''): Promise<unknown> =>
   run(store, 'readonly', (it) => it.getAll(within(prefix)));
 export const write = (store: StoreName, key: string, value: unknown): Promise<unknown> =>
   run(store, 'readwrite', (it) => it.put(value, key));
+/** Reads a value and replaces it in one transaction. @param change returns the new value; undefined: no change */
+export const update = (store: StoreName, key: string, change: (value: unknown) => unknown): Promise<unknown> =>
+  run(store, 'readwrite', (it) => {
+    const asked = it.get(key);
+    asked.addEventListener('success', () => {
+      const next = change(asked.result);
+      if (next !== undefined) it.put(next, key);
+    });
+    return asked;
+  });
 export const remove = (store: StoreName, key: string): Promise<unknown> =>
   run(store, 'readwrite', (it) => it.delete(key));
 export const clear = (store: StoreName, prefix = ''): Promise<unknown> =>

@@ -6,11 +6,16 @@ import {
 } from '../format/object-commands.ts';
 import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
 import type { S3Client } from '../s3/client.ts';
-import { everyObject, listVersions, type Entry, type ObjectEntry } from '../s3/listing.ts';
+import { everyObject, everyVersion, type Entry, type ObjectEntry } from '../s3/listing.ts';
 import { copyObject, deleteObjects, DeletionFailed, renameObject, type Doomed } from '../s3/objects.ts';
 import { Conflicts, type Ask } from './conflicts.ts';
-import type { Job } from './job.ts';
+import { once, type Job } from './job.ts';
 import { start } from './queue.ts';
+
+/*
+ * Pausing or stopping cancels listings, and copies by parts. Other requests that change something are completed: without the response it
+ * would be unknown what they did. A repeated rename would find no object, a repeated copy its own result, and a deletion could not be undone.
+ */
 
 /** Something to move, and where it shall be. */
 interface Move {
@@ -78,10 +83,10 @@ export function startMove(
     amount: () => 1,
     work: (item, { signal }) =>
       conflicts.write(item.to, async (key, ifAbsent) => {
-        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent, signal });
+        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent });
         const source = { bucket: from.bucket, key: item.from };
         await copyObject(client, source, { bucket: to.bucket, key }, { size: item.size, ifAbsent, signal });
-        if (kind !== 'copy') await deleteOne(client, from.bucket, { key: item.from }, signal);
+        if (kind !== 'copy') await deleteOne(client, from.bucket, { key: item.from });
       }),
   });
 }
@@ -93,8 +98,8 @@ async function* snapshot<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<
   yield all.flat();
 }
 
-async function deleteOne(client: S3Client, bucket: string, doomed: Doomed, signal: AbortSignal): Promise<void> {
-  const { undeleted } = await deleteObjects(client, bucket, [doomed], signal);
+async function deleteOne(client: S3Client, bucket: string, doomed: Doomed): Promise<void> {
+  const { undeleted } = await deleteObjects(client, bucket, [doomed]);
   if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
 }
 
@@ -110,7 +115,7 @@ export function startDelete(
   entries: readonly Entry[],
   options: { readonly title: string; readonly undone?: () => void },
 ): Job<Batch> {
-  const markers: Doomed[] = [];
+  const markers: Required<Doomed>[] = [];
   const job: Job<Batch> = start<Batch>({
     kind: 'delete',
     title: options.title,
@@ -123,31 +128,20 @@ export function startDelete(
     },
     name: ({ doomed }) => doomed[0]?.key ?? '',
     amount: ({ doomed }) => doomed.length,
-    work: async ({ doomed }, { signal }) => {
-      const { undeleted, markers: made } = await deleteObjects(client, bucket, doomed, signal);
+    work: async ({ doomed }) => {
+      const { undeleted, markers: made } = await deleteObjects(client, bucket, doomed);
       markers.push(...made);
       if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
     ended: () => {
-      if (markers.length > 0) job.undo.value = () => startUndelete(client, job, markers.splice(0), options.title);
+      if (markers.length === 0) return;
+      job.undo.value = () => {
+        job.undo.value = undefined;
+        startUndelete(client, bucket, markers.splice(0), options.title);
+      };
     },
   });
   return job;
-}
-
-function startUndelete(client: S3Client, deletion: Job<Batch>, markers: readonly Doomed[], title: string): void {
-  deletion.undo.value = undefined;
-  const { bucket } = deletion.spec;
-  const commands = (): readonly string[] =>
-    markers.map(({ key, versionId = 'null' }) => deleteVersionCommand(client.signer, bucket, key, versionId));
-  startVersionDelete(
-    client,
-    bucket,
-    async function* () {
-      yield markers;
-    },
-    { kind: 'undelete', title, commands },
-  );
 }
 
 /** Deletes versions for good; of delete markers, what they hid comes back. */
@@ -174,22 +168,37 @@ export function startVersionDelete(
     },
     name: ({ doomed }) => doomed[0]?.key ?? '',
     amount: ({ doomed }) => doomed.length,
-    work: async ({ doomed }, { signal }) => {
-      const { undeleted } = await deleteObjects(client, bucket, doomed, signal);
+    work: async ({ doomed }) => {
+      const { undeleted } = await deleteObjects(client, bucket, doomed);
       if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
     ...(options.ended && { ended: options.ended }),
   });
 }
 
-/** All that a bucket holds, versions and delete markers, page by page. */
-export async function* everyVersion(client: S3Client, bucket: string, signal?: AbortSignal): AsyncGenerator<Doomed[]> {
-  let after: Awaited<ReturnType<typeof listVersions>>['next'];
-  do {
-    const page = await listVersions(client, bucket, '', after, signal);
-    yield page.versions.map(({ key, versionId }) => ({ key, versionId }));
-    after = page.next;
-  } while (after !== undefined);
+/** Lists everything in a bucket, versions and delete markers, page by page. */
+export async function* contentOf(
+  client: S3Client,
+  bucket: string,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly Doomed[]> {
+  for await (const page of everyVersion(client, bucket, '', signal)) {
+    yield page.map(({ key, versionId }) => ({ key, versionId }));
+  }
+}
+
+/** Restores deleted objects by removing their delete markers. */
+export function startUndelete(
+  client: S3Client,
+  bucket: string,
+  markers: readonly Required<Doomed>[],
+  title: string,
+): Job<Batch> {
+  return startVersionDelete(client, bucket, () => once(markers), {
+    kind: 'undelete',
+    title,
+    commands: () => markers.map(({ key, versionId }) => deleteVersionCommand(client.signer, bucket, key, versionId)),
+  });
 }
 
 /** Cuts into requests, of up to 1,000 keys each. */

@@ -48,7 +48,7 @@ export interface JobSpec<T> {
   /** Returns the amount of an item in the job's unit: 1 if objects are counted. */
   readonly amount: (item: T) => number;
   readonly work: (item: T, work: Work) => Promise<void>;
-  /** Told when nothing is left to do, also after a stop. */
+  /** Called when nothing is left to do, also after a stop. */
   readonly ended?: () => void;
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../messages/messages.ts';
 import { Icon } from './icons.tsx';
+import { attempt } from './notices.tsx';
 
 /** A command, to be copied: what a dialog or a page is about to do, as the AWS CLI does it. */
 export function CommandLine({ command, label }: { readonly command: string; readonly label?: string }) {
@@ -34,7 +35,8 @@ export function CopyButton({
       aria-label={name}
       title={name}
       onClick={() => {
-        void copyText(typeof text === 'string' ? text : text()).then(() => {
+        void attempt(async () => {
+          await copyText(typeof text === 'string' ? text : text());
           setCopied(true);
           setTimeout(() => setCopied(false), 1_500);
         });
@@ -49,10 +51,14 @@ export function CopyButton({
 async function copyText(text: string): Promise<void> {
   if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
   // Outside a secure context, this is the only way to the clipboard.
+  const before = document.activeElement;
   const area = document.createElement('textarea');
   area.value = text;
-  document.body.append(area);
+  // Everything else is inert while a dialog is open.
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
-  document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  if (!isCopied) throw new Error(t.value.common.notCopied);
 }

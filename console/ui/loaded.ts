@@ -7,22 +7,21 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** Asks for something when shown and when what it depends on changes; answers that came too late are dropped. */
-export function useLoaded<T>(ask: () => Promise<T>, depends: readonly unknown[]): Loaded<T> {
+/** Asks for something when shown and when what it depends on changes; what is no longer wanted is aborted, and its answer dropped. */
+export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, depends: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ readonly value: T | undefined; readonly error: unknown }>({
     value: undefined,
     error: undefined,
   });
   const [round, setRound] = useState(0);
   useEffect(() => {
-    let current = true;
-    ask().then(
-      (value) => current && setState({ value, error: undefined }),
-      (error: unknown) => current && setState({ value: undefined, error }),
+    const wanted = new AbortController();
+    const { signal } = wanted;
+    ask(signal).then(
+      (value) => signal.aborted || setState({ value, error: undefined }),
+      (error: unknown) => signal.aborted || setState({ value: undefined, error }),
     );
-    return () => {
-      current = false;
-    };
+    return () => wanted.abort();
   }, [...depends, round]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   return { ...state, reload };

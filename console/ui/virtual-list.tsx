@@ -14,7 +14,7 @@ interface Props {
   readonly row: (index: number) => ComponentChildren;
   /** The row to keep in view; negative: none. */
   readonly reveal: ReadonlySignal<number>;
-  /** Told which rows are shown. */
+  /** Called with the rows shown. */
   readonly onShown: (first: number, last: number) => void;
 }
 

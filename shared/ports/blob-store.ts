@@ -114,6 +114,14 @@ export class BlobChecksumsMissing extends BlobDamaged {
   }
 }
 
+/** The store is overloaded or cannot be reached. What was being written has no reference, as if it were not there; a later attempt may succeed. */
+export class BlobsBusy extends Error {
+  constructor(options?: ErrorOptions) {
+    super('the blob store is too busy to answer', options);
+    this.name = 'BlobsBusy';
+  }
+}
+
 /** The blob is not in the store. */
 export class BlobMissing extends Error {
   constructor(ref: BlobRef, options?: ErrorOptions) {

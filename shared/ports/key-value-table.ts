@@ -83,6 +83,15 @@ export type WriteOutcome =
     }
   | { readonly outcome: 'unknown' };
 
+/** The options of a write. */
+export interface WriteOptions {
+  /**
+   * The milliseconds after which no attempt to write is made or waited for any more: for a write that relies on something read before
+   * without a condition on it. What was sent by then may still arrive. Default: as long as the adapter tries.
+   */
+  readonly within?: number;
+}
+
 /** The options of a query, which reads one partition in the order of the sort keys' UTF-8 bytes. */
 export interface QueryOptions {
   /** The first sort key to return (inclusive). With `reverse`, which starts at the end, the last one. */
@@ -181,7 +190,7 @@ export interface KeyValueTable {
    * changed item into its change. A single change without expectation may be applied twice during the call.
    * @throws TableBusy if nothing was written and a later attempt may succeed
    */
-  write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome>;
+  write(changes: readonly Change[], conditions?: readonly Condition[], options?: WriteOptions): Promise<WriteOutcome>;
 
   close(): Promise<void>;
 }

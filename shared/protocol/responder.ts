@@ -6,6 +6,7 @@ import { formatHttpDate } from '../http/dates.ts';
 import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Bucket } from '../metadata/buckets/bucket.ts';
+import { BlobsBusy } from '../ports/blob-store.ts';
 import { isExhausted } from '../ports/exhausted.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -83,7 +84,7 @@ export class Responder {
     // A client's exceeded rate is not the operator's problem. Of many requests beyond the capacity, the log has one line.
     if (error instanceof RateExceeded || error instanceof AtCapacity) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });
-    if (error instanceof TableBusy || isExhausted(error)) {
+    if (error instanceof TableBusy || error instanceof BlobsBusy || isExhausted(error)) {
       this.#deps.onRefusal?.(error);
       return new S3Error('SlowDown', { cause: error });
     }

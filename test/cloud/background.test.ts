@@ -145,6 +145,8 @@ describe('the change feed', () => {
 
   it('is not followed where the shard is not told', async () => {
     await expect(deployment!.invoke('CountUsage', { Records: [] })).rejects.toThrow('the batch has no shard id');
+    // As the query in docs/cloud-operations.md finds it.
+    expect(await deployment!.log('CountUsage')).toMatch(/^\{.*"level":"error","message":"count-usage failed"/m);
   });
 
   it('is not followed where it is that of another table, nor replayed', async () => {

@@ -257,6 +257,9 @@ export class DeploymentUnderTest {
     this.#lambda = await LambdaApi.ofAdministration(schedule, (event) => this.#background.invoke('Administer', event));
     if (streaming) {
       this.#byteLane = await ByteLaneProcess.start({
+        // Its documentation and reports disagree whether ECS tells a task its region, so nobody but the template does:
+        // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-environment-variables.html,
+        // https://github.com/aws/containers-roadmap/issues/1611
         ...this.#values.serverEnvironment(streaming),
         ...this.#account('byte-lane'),
       });
@@ -306,7 +309,7 @@ export class DeploymentUnderTest {
   #backgroundEnvironment(name: string): Record<string, string> {
     const { environment } = deployedFunctions(this.synthesis.schedule.toJSON()).get(name)!;
     const told = Object.entries(environment).map(([key, value]) => [key, this.#values.textOf(value)] as const);
-    return { ...Object.fromEntries(told), ...this.#account(name) };
+    return { ...Object.fromEntries(told), ...lambdaVariables, ...this.#account(name) };
   }
 
   /** The lines of a log group; undefined if no template has it. */
@@ -319,13 +322,12 @@ export class DeploymentUnderTest {
 
   async #startFunction({ name, directory }: FunctionBundle): Promise<FunctionProcess> {
     const environment = this.#values.functionEnvironment(this.synthesis.api, name);
-    return FunctionProcess.start(directory, { ...environment, ...this.#account(name) });
+    return FunctionProcess.start(directory, { ...environment, ...lambdaVariables, ...this.#account(name) });
   }
 
   /** The engines know a caller by its access key. */
   #account(name: string): Record<string, string> {
     return {
-      AWS_REGION: 'us-east-1',
       // The engine is slower than DynamoDB, and many wait for it.
       STILLAGE_TABLE_TIMEOUT: '60000',
       AWS_ACCESS_KEY_ID: name,
@@ -334,6 +336,9 @@ export class DeploymentUnderTest {
     };
   }
 }
+
+/** What Lambda tells a function: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html */
+const lambdaVariables = { AWS_REGION: 'us-east-1' } as const;
 
 /** The API's own host name, which is the only one that it answers to. */
 export const apiHost = `${restApi}.execute-api.us-east-1.amazonaws.com`;

@@ -44,9 +44,9 @@ export class FunctionProcess {
     return started;
   }
 
-  /** What the function has written to its log. */
+  /** What the function has written to its log, as Lambda delivers it. */
   get log(): string {
-    return this.#output;
+    return this.#output.split('\n').map(asDelivered).join('\n');
   }
 
   /**
@@ -72,6 +72,18 @@ export class FunctionProcess {
     this.#child.kill('SIGKILL');
     await once(this.#child, 'exit');
   }
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * A line that is JSON without a valid time in `timestamp` is one of the level INFO, whatever it says itself.
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+ */
+function asDelivered(line: string): string {
+  if (!line.startsWith('{') || !line.endsWith('}')) return line;
+  const fields = JSON.parse(line) as Record<string, unknown>;
+  return rfc3339.test(String(fields['timestamp'])) ? line : JSON.stringify({ ...fields, level: 'INFO' });
 }
 
 function checkSize(payload: object): void {

@@ -26,6 +26,8 @@ let table: DynamoDbTable;
 let blobs: S3BlobStore;
 let command: readonly string[];
 let nightly: readonly string[];
+/** The variables of a task whose values are in the template. */
+let told: Readonly<Record<string, string>>;
 let nightlyRights: readonly string[];
 
 beforeAll(async () => {
@@ -33,11 +35,15 @@ beforeAll(async () => {
   if (engines === undefined) return;
   const { streaming } = await synthesise(functionsOf(await describeOperations()));
   const tasks = resources(streaming!, 'AWS::ECS::TaskDefinition');
-  const commandOf = (task: string): readonly string[] => {
+  const containerOf = (
+    task: string,
+  ): { Command: readonly string[]; Environment: { Name: string; Value: unknown }[] } => {
     const [, { Properties }] = tasks.find(([id]) => id.startsWith(task))!;
-    return (Properties['ContainerDefinitions'] as [{ Command: readonly string[] }])[0].Command;
+    return (Properties['ContainerDefinitions'] as [ReturnType<typeof containerOf>])[0];
   };
-  [command, nightly] = [commandOf('Scrub'), commandOf('NightlyScrub')];
+  [command, nightly] = [containerOf('Scrub').Command, containerOf('NightlyScrub').Command];
+  const texts = containerOf('Scrub').Environment.filter(({ Value }) => typeof Value === 'string');
+  told = Object.fromEntries(texts.map(({ Name, Value }) => [Name, Value as string]));
   const template = streaming!.toJSON();
   nightlyRights = deployedTask(template, 'nightly', 'NightlyScrub')
     .grants.flatMap(({ actions }) => actions)
@@ -81,7 +87,7 @@ async function runTask(role: string, words: readonly string[]): ReturnType<typeo
     codes: [0, 1],
     cwd: root,
     env: {
-      AWS_REGION: 'us-east-1',
+      ...told,
       AWS_ACCESS_KEY_ID: role,
       AWS_SECRET_ACCESS_KEY: 'of-the-role',
       AWS_ENDPOINT_URL: gate!.endpoint,

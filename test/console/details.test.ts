@@ -2,7 +2,7 @@ import { GetBucketPolicyCommand, GetObjectTaggingCommand, HeadObjectCommand } fr
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { put, read, setVersioning } from '../support/objects.ts';
+import { put, read } from '../support/objects.ts';
 import { makeBucket, row } from './support/buckets.ts';
 import { pdfOf } from './support/pdf.ts';
 import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
@@ -49,37 +49,6 @@ describe('the properties of an object', () => {
     const tags = await under.sdk().send(new GetObjectTaggingCommand({ Bucket: bucket, Key: 'a.txt' }));
     expect(tags.TagSet).toEqual([{ Key: 'team', Value: 'blue' }]);
     expect(under.faultsOf(page)).toEqual([]);
-  });
-});
-
-describe('versions', () => {
-  it('are listed, shown, restored, deleted and undeleted', async (test) => {
-    const bucket = await makeBucket(under, []);
-    await setVersioning(under.sdk(), bucket, 'Enabled');
-    for (const content of ['first', 'second', 'third']) await put(under.sdk(), bucket, 'a.txt', content);
-    const page = await details(test, bucket, 'a.txt', 'Versions');
-    const versions = page.locator('.version');
-    await eventually(() => versions.count()).toBe(3);
-    await expectAccessible(page);
-    await versions.nth(2).getByRole('button', { name: 'Preview' }).click();
-    await page.frameLocator('.preview-frame').getByText('first').waitFor();
-    await page.getByRole('tab', { name: 'Versions' }).click();
-    await page.getByText(/copy-object .* --copy-source \S+\?versionId=/).waitFor();
-    await versions.nth(2).getByRole('button', { name: 'Restore', exact: true }).click();
-    await eventually(() => versions.count()).toBe(4);
-    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
-    await versions.nth(2).getByRole('button', { name: 'Delete version' }).click();
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => versions.count()).toBe(3);
-
-    await row(page, 'a.txt').click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await page.getByText('a.txt deleted.').waitFor();
-    await page.getByText('Deleted here').waitFor();
-    await page.getByText(/delete-object .* --version-id/).waitFor();
-    await page.getByRole('button', { name: 'Undelete', exact: true }).click();
-    await row(page, 'a.txt').waitFor();
-    expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
   });
 });
 
@@ -130,6 +99,37 @@ describe('previews', () => {
     });
     expect(above).toBe('refused');
     await expectAccessible(page);
+  });
+});
+
+describe('previews of large objects', () => {
+  it('are no longer loaded once another object is shown', async (test) => {
+    const bucket = await makeBucket(under, ['small.txt']);
+    await put(under.sdk(), bucket, 'large.bin', Buffer.alloc(1024));
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await page.route(/large\.bin/, (route) => (route.request().method() === 'GET' ? undefined : route.continue()));
+    const asked = page.waitForRequest((request) => request.method() === 'GET' && request.url().includes('large.bin'));
+    await row(page, 'large.bin').click();
+    const request = await asked;
+    const ended = page.waitForEvent('requestfailed', (failed) => failed === request);
+    await row(page, 'small.txt').click();
+    await page.frameLocator('.preview-frame').getByText('content of small.txt').waitFor();
+    expect((await ended).failure()?.errorText).toBe('net::ERR_ABORTED');
+  });
+
+  it('have no more than the beginning of a text, and a part of wide rows, whatever the type says', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const type = { ContentType: 'application/octet-stream' };
+    await put(under.sdk(), bucket, 'long', 'line\n'.repeat(600_000), type);
+    await put(under.sdk(), bucket, 'wide', `${','.repeat(20_000)}\n`.repeat(3), type);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const frame = page.frameLocator('.preview-frame');
+    await row(page, 'long').click();
+    await frame.getByText('Only the first 1 MB are shown').waitFor();
+    expect(await frame.locator('pre').evaluate((it) => it.textContent.length)).toBe(1024 ** 2);
+    await row(page, 'wide').click();
+    await frame.locator('table').waitFor();
+    expect(await frame.locator('th').count()).toBeLessThanOrEqual(100);
   });
 });
 
@@ -336,6 +336,22 @@ describe('access', () => {
     const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, at: location.href }));
     expect(kept).not.toContain('_public');
     expect(under.faultsOf(page)).toEqual([]);
+  });
+
+  it('is copied from a dialog also where there is no clipboard for scripts, as over plain HTTP', async (test) => {
+    const bucket = await makeBucket(under, ['folder/b']);
+    const context = await under.context(test);
+    await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'));
+    const page = await under.signedIn(test, `/b/${bucket}/`, { in: context });
+    await row(page, 'folder').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Public links' }).click();
+    await page.getByRole('button', { name: 'Make links' }).click();
+    await page.getByText('1 of 1').waitFor();
+    await page.getByRole('button', { name: 'Copy all' }).click();
+    await page.getByText('Copied').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Search in bucket').press('Control+v');
+    await eventually(() => page.getByLabel('Search in bucket').inputValue()).toContain(`${under.service.url}/`);
   });
 
   it('is reached by the menu of an object, whose links have an address', async (test) => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { awsCommand } from '../../console/format/commands.ts';
 import { corsJson, lifecycleJson, websiteJson } from '../../console/format/documents.ts';
+import { presignCommand } from '../../console/format/object-commands.ts';
 import { Xml } from '../../console/s3/xml.ts';
+import { run } from '../support/programs.ts';
 
 /** The documents in commands, as the AWS CLI's help describes them. */
 describe('the documents in commands', () => {
@@ -35,5 +38,31 @@ describe('the documents in commands', () => {
     });
     const other = { kind: 'other', name: 'o', isEnabled: true, xml: new Xml('Rule', {}) } as const;
     expect(lifecycleJson([simple, other])).toBeUndefined();
+  });
+});
+
+describe('commands with hostile names', () => {
+  const keys = [
+    "it's \\ $HOME `id` $(id)",
+    // A terminal would end its line at Ctrl+C, and run the next one.
+    'a\u0003\ntouch /tmp/pasted\n#',
+    // The end of a bracketed paste.
+    'a\u001b[201~\rid\r',
+    "quoted ' \\ and \u007f, \u009b2J",
+    'invoice\u202egpj.sh \u2028\ufeff',
+  ];
+
+  it('have nothing in them that a terminal acts on, and are the same words to a shell', async () => {
+    for (const key of keys) {
+      const command = awsCommand({ endpoint: 'http://a', region: 'r' }, 's3', 'rm', `s3://b/${key}`);
+      expect(command).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      const { stdout } = await run('bash', ['-c', `aws() { printf '%s\\0' "$@"; }; ${command}`]);
+      expect(stdout).toBe(['--endpoint-url', 'http://a', 's3', 'rm', `s3://b/${key}`, ''].join('\0'));
+      const { command: python } = presignCommand(
+        { endpoint: 'http://a', region: 'r' },
+        { method: 'PUT', bucket: 'b', key, seconds: 1 },
+      );
+      expect(python.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    }
   });
 });

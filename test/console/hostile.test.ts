@@ -265,12 +265,19 @@ describe('other origins', () => {
     const bucket = await makeBucket(under, ['mine']);
     const page = await under.signedIn(test, `/b/${bucket}/`, { in: context, keep: true });
     await row(page, 'mine').waitFor();
+    await page.getByRole('link', { name: 'Stillage' }).click();
+    await page.getByRole('button', { name: `Mark ${bucket} as a favourite`, exact: true }).click();
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, bob);
     await page.getByRole('link', { name: 'Stillage' }).click();
     await page.getByRole('heading', { name: 'Buckets', level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
+    expect(await page.locator('body').innerText()).not.toContain(bucket);
+    // The list beside the objects has favourites of other projects as well.
+    await page.goto(`${under.origin}/settings/none/overview`);
+    await signIn(page, bob);
+    await page.getByRole('navigation', { name: 'Buckets' }).getByText('none').waitFor();
     expect(await page.locator('body').innerText()).not.toContain(bucket);
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();

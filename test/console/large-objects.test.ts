@@ -14,7 +14,10 @@ function recorded(fails?: number): { readonly client: S3Client; readonly request
   const send = async (request: S3Request): Promise<Response> => {
     requests.push(request);
     if (Number(request.query?.['partNumber']) === fails) throw new Error('no');
-    const headers = { 'content-type': 'video/mp4', 'x-amz-meta-colour': 'green', 'content-length': '1' };
+    const headers = {
+      ...{ 'content-type': 'video/mp4', 'x-amz-meta-colour': 'green', 'content-length': '1', etag: '"e"' },
+      ...{ 'x-amz-server-side-encryption': 'AES256', 'x-amz-storage-class': 'STANDARD_IA' },
+    };
     const text =
       '<R><UploadId>u</UploadId><ETag>"e"</ETag><TagSet><Tag><Key>a b</Key><Value>c</Value></Tag></TagSet></R>';
     return new Response(text, { headers });
@@ -57,8 +60,16 @@ describe('copies inside the service', () => {
       'content-type': 'video/mp4',
       'x-amz-meta-colour': 'green',
       'x-amz-tagging': 'a%20b=c',
+      'x-amz-server-side-encryption': 'AES256',
+      'x-amz-storage-class': 'STANDARD_IA',
     });
-    expect(requests[3]!.headers?.['x-amz-copy-source']).toBe('/a/k?versionId=v');
+    // Each part is of the object that was asked about, or of none.
+    for (const part of requests.slice(3, 6)) {
+      expect(part.headers).toMatchObject({
+        'x-amz-copy-source': '/a/k?versionId=v',
+        'x-amz-copy-source-if-match': '"e"',
+      });
+    }
     expect(requests[6]!.headers).toEqual({ 'if-none-match': '*' });
   });
 
@@ -75,11 +86,17 @@ describe('copies inside the service', () => {
       [6 * gibibyte, ['GET tagging versionId', 'POST uploads', 'PUT uploadId', 'PUT uploadId', 'POST uploadId']],
     ] as const) {
       const { client, requests } = recorded();
-      const attributes = { size, headers: { 'cache-control': 'no-cache' }, metadata: { colour: 'red' } };
-      await replaceHeaders(client, { bucket: 'a', key: 'k' }, attributes);
+      const stored = { etag: 'e', encryption: 'AES256', storageClass: 'STANDARD_IA' };
+      const object = { size, ...stored, headers: { 'cache-control': 'no-cache' }, metadata: { colour: 'red' } };
+      await replaceHeaders(client, { bucket: 'a', key: 'k' }, object);
       expect(requests.map((request) => said(request).split(' partNumber')[0])).toEqual(expected);
       const written = requests.find(({ headers }) => headers?.['cache-control'] !== undefined)!;
-      expect(written.headers).toMatchObject({ 'cache-control': 'no-cache', 'x-amz-meta-colour': 'red' });
+      expect(written.headers).toMatchObject({
+        'cache-control': 'no-cache',
+        'x-amz-meta-colour': 'red',
+        'x-amz-server-side-encryption': 'AES256',
+        'x-amz-storage-class': 'STANDARD_IA',
+      });
     }
   });
 });

@@ -430,6 +430,41 @@ describe('uploading', () => {
     await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
   });
 
+  it('sends the rest of a folder in which something cannot be read, and says what', async (test) => {
+    const { page, bucket } = await shown(test, []);
+    const folder = await mkdtemp(join(tmpdir(), 'stillage-dropped-'));
+    test.onTestFinished(() => rm(folder, { recursive: true }));
+    await mkdir(join(folder, 'tree'));
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) await writeFile(join(folder, 'tree', name), name);
+    await page.evaluate(() => {
+      const entryOf = Reflect.get(DataTransferItem.prototype, 'webkitGetAsEntry') as () => FileSystemEntry;
+      const unreadable = (name: string) => ({
+        ...{ isFile: true, name },
+        file: (_: unknown, failed: (error: unknown) => void) =>
+          failed(new DOMException('no right', 'NotReadableError')),
+      });
+      DataTransferItem.prototype.webkitGetAsEntry = function () {
+        const folder = entryOf.call(this) as FileSystemDirectoryEntry;
+        const reader = folder.createReader();
+        const readEntries = (found: (entries: unknown[]) => void, failed: (error: unknown) => void): void =>
+          reader.readEntries(
+            (entries) => found(entries.map((each) => (each.name === 'b.txt' ? unreadable(each.name) : each))),
+            failed,
+          );
+        return { isFile: false, name: folder.name, createReader: () => ({ readEntries }) } as never;
+      };
+    });
+    const debug = await page.context().newCDPSession(page);
+    const box = (await page.locator('.drop-target').boundingBox())!;
+    const data = { items: [], files: [join(folder, 'tree')], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await debug.send('Input.dispatchDragEvent', { type, x: box.x + 50, y: box.y + 50, data });
+      if (type === 'dragOver') await page.getByText(`Drop to upload to ${bucket}`).waitFor();
+    }
+    await page.getByText('could not read tree/b.txt').waitFor();
+    await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/c.txt']);
+  });
+
   it('goes on with a large file after a pause, and after a reload without sending again what is there', async (test) => {
     const { page, bucket } = await shown(test, []);
     const folder = await mkdtemp(join(tmpdir(), 'stillage-large-'));

@@ -110,6 +110,56 @@ describe('signing in', () => {
     await page.getByText('nothing happened for a while').waitFor();
   });
 
+  it('stays signed in for as long as one of the tabs is used', async (test) => {
+    const context = await under.context(test);
+    await context.clock.install();
+    const used = await under.signedIn(test, '/profile', { in: context, keep: true });
+    const other = await under.page(test, '/profile', { in: context });
+    const isSignedIn = async (page: Page): Promise<void> => {
+      for (const name of ['Activity', 'Profile']) {
+        await page.getByRole('link', { name }).evaluate((link: HTMLElement) => link.click());
+        await page.getByRole('heading', { name, level: 1 }).waitFor();
+      }
+    };
+    await isSignedIn(other);
+    const lastUse = () =>
+      used.evaluate(async () => {
+        const opened = indexedDB.open('stillage');
+        await new Promise((resolve) => (opened.onsuccess = resolve));
+        const asked = opened.result.transaction('session').objectStore('session').get('kept');
+        await new Promise((resolve) => (asked.onsuccess = resolve));
+        return (asked.result as { used: number } | undefined)?.used ?? 0;
+      });
+    for (let round = 0; round < 3; round++) {
+      await context.clock.fastForward('05:00:00');
+      const at = await used.evaluate(() => Date.now());
+      await used.keyboard.press('Shift');
+      await context.clock.runFor('01:00');
+      await eventually(lastUse).toBeGreaterThanOrEqual(at);
+    }
+    await isSignedIn(other);
+    await isSignedIn(used);
+    await context.clock.fastForward('13:00:00');
+    await used.getByLabel('Secret key').waitFor();
+    await other.getByLabel('Secret key').waitFor();
+  });
+
+  it('downloads, whatever the clock of this machine shows', async (test) => {
+    const bucket = bucketName();
+    await under.sdk().send(new CreateBucketCommand({ Bucket: bucket }));
+    await put(under.sdk(), bucket, 'a.txt', 'content');
+    // Ten minutes are within what the service allows; the URL of a download is good for five.
+    for (const wrong of [-10, 10, -600]) {
+      const context = await under.context(test);
+      await context.clock.install({ time: Date.now() + wrong * 60_000 });
+      const page = await under.signedIn(test, `/b/${bucket}/?o=a.txt`, { in: context });
+      const download = page.waitForEvent('download');
+      await page.getByRole('complementary').getByRole('button', { name: 'Download' }).click();
+      expect(await readFile(await (await download).path(), 'utf8')).toBe('content');
+      await context.close();
+    }
+  });
+
   it('offers the rc file with the project before the secret is let go, and without it later', async (test) => {
     const page = await under.page(test);
     await page.getByLabel('Download an rc file').check();

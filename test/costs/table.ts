@@ -233,7 +233,7 @@ Prices are those of us-east-1 in November 2026, in dollars per million: read uni
 DELETE free; CloudFront and its function ${prices.distribution.toFixed(2)}, REST API ${prices.api.toFixed(2)}, invocation ${prices.invocation.toFixed(2)}, 50 ms of a function of 1 GB ${prices.functionTime.toFixed(2)}.
 
 "data" is table and blobs for a million requests. "all" adds the path to the operation, the log (of the class Infrequent Access at ${prices.logGigabyte} a
-GB: two lines of ${logLine} bytes in the control lane, ${byteLaneLog.sampled.toFixed(1)} bytes [in the byte lane](#the-request-log)), the counters of a busy bucket (a million batches cost $${batchDollars.toFixed(2)},
+GB: two lines of ${logLine} bytes in the control lane, ${byteLaneLog.sampled.toFixed(1)} bytes [in the byte lane](#the-request-log); Lambda's own lines are off), the counters of a busy bucket (a million batches cost $${batchDollars.toFixed(2)},
 and a batch has ${busyBatch} changes; in a bucket with few changes each is a batch) and, for requests that replace or remove an object, the
 release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for free).
 
@@ -250,7 +250,8 @@ GOALS
 
 A PUT cannot cost less than $6.73 as long as its bytes become an object of S3: CloudFront 1.10, PUT 5.00, one write unit 0.63. A GET
 cannot cost less than $1.50: CloudFront 1.10, GET 0.40. Permissions and versions depend on the reads of bucket and current version,
-0.25, which must not be stale.
+0.25, which must not be stale. Only a way without CloudFront would reach both goals: a load balancer on the internet costs 1.10 less for each
+million requests. It would need TLS, a defence against floods and all operations of the control lane on the servers, and is not built.
 
 ## Small objects in the table?
 

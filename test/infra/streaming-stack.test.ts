@@ -48,7 +48,7 @@ describe('the streaming stack', () => {
       ({ Name, Value }) => [Name, typeof Value === 'string' ? Value : JSON.stringify(Value)] as const,
     );
     expect(readCloudSettings(Object.fromEntries(told)).edgeSecret).toContain('EdgeSecret');
-    expect(Object.fromEntries(told)['PORT']).toBe('9000');
+    expect(Object.fromEntries(told)).toMatchObject({ PORT: '9000', AWS_REGION: 'us-east-1' });
   });
 
   it('grants the server what its operations need and no more', () => {

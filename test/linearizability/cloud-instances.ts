@@ -167,7 +167,13 @@ const expectedErrors = new Set([
   'SlowDown',
 ]);
 
+/** The stacks of errors that AWS may cause, in failed requests. */
+const busy = /^(TableBusy|BlobsBusy): /;
+
 function errorsOf({ log }: Instance): readonly string[] {
   const lines = log.text.split('\n').filter((line) => line.includes('"level":"error"'));
-  return lines.filter((line) => !expectedErrors.has((JSON.parse(line) as { message: string }).message));
+  return lines.filter((line) => {
+    const { message, error = '' } = JSON.parse(line) as { message: string; error?: string };
+    return !expectedErrors.has(message) && !busy.test(error);
+  });
 }

@@ -98,6 +98,9 @@ async function run({
       histories.processEnded();
       await workload.audit(auditor.send);
     } while (!isEnough(histories));
+  } catch (error) {
+    // An answer that is wrong by itself, such as a 500, is explained by the log.
+    throw new Error([(error as Error).message, ...instances.errors].join('\n'), { cause: error });
   } finally {
     auditor.close();
     await instances.stop();

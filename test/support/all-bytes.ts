@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** For so many milliseconds a server may keep a connection open. */
+/** The milliseconds for which a server may keep a connection open. */
 const patience = 20_000;
 
 /**

@@ -97,7 +97,7 @@ function always<Value>(value: Value): () => Value {
 function parsed(line: string): LogLine | undefined {
   if (!line.startsWith('{')) return undefined;
   const fields = JSON.parse(line) as Record<string, unknown>;
-  return { at: Date.parse(String(fields['time'])), fields };
+  return { at: Date.parse(String(fields['timestamp'])), fields };
 }
 
 function rowsOf(queryString: string, lines: readonly LogLine[]): readonly Row[] {

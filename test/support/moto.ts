@@ -12,7 +12,7 @@ import {
 import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** Why a test is skipped that needs an engine which this machine has not. */
+/** The reason to skip a test whose engine is not installed. */
 export const noDynamoDb = 'no DynamoDB engine: set DYNAMODB_ENDPOINT or pip install "moto[server]"';
 export const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 export const noS3 = 'no S3 engine: pip install "moto[server]"';

@@ -10,7 +10,7 @@ import { signed, type Unsigned } from './signer.ts';
 /** Runs a command in a new mount namespace. */
 const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
 
-/** Why {@link maySmallDisk} is false. */
+/** The reason why {@link maySmallDisk} is false. */
 export const noSmallDisk = 'this machine allows no mount namespaces';
 
 /** Tells whether {@link onSmallDisk} works on this machine. */

@@ -53,7 +53,7 @@ const removals = ['unlink', 'unlinkat', 'rmdir'];
 const network = ['sendto', 'sendmsg'];
 const traced = [...dataWrites, ...syncs, ...syncsOfAll, ...opens, ...names, ...removals, ...network, 'close'];
 
-/** Why processes cannot be traced here, in words for a skipped test; undefined where they can. */
+/** The reason to skip tests that trace processes; undefined if processes can be traced. */
 export async function whyNoTracing(): Promise<string | undefined> {
   try {
     await promisify(execFile)('strace', ['-f', '-o', '/dev/null', 'true']);

@@ -6,6 +6,7 @@ export const common: Dictionary['common'] = {
   retry: 'Noch einmal',
   copy: 'In die Zwischenablage',
   copied: 'Kopiert',
+  notCopied: 'Der Browser hat es nicht erlaubt: Markieren Sie den Text und kopieren Sie ihn.',
   command: 'AWS CLI',
   save: 'Speichern',
   add: 'Hinzufügen',

@@ -4,6 +4,7 @@ export const common = {
   retry: 'Try again',
   copy: 'Copy to the clipboard',
   copied: 'Copied',
+  notCopied: 'The browser did not allow it: select the text, and copy it.',
   command: 'AWS CLI',
   save: 'Save',
   add: 'Add',

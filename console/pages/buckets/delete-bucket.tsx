@@ -8,7 +8,7 @@ import { listVersions } from '../../s3/listing.ts';
 import { loadBuckets } from '../../session/buckets.ts';
 import { go, route } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
-import { everyVersion, startVersionDelete } from '../../transfers/actions.ts';
+import { contentOf, startVersionDelete } from '../../transfers/actions.ts';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
@@ -27,7 +27,7 @@ export async function deleteBucketDialog(bucket: string): Promise<void> {
       if ('bucket' in route.value && route.value.bucket === bucket) go({ page: 'buckets' });
     });
   if (!full) return void (await finish());
-  const job = startVersionDelete(client, bucket, (signal) => everyVersion(client, bucket, signal), {
+  const job = startVersionDelete(client, bucket, (signal) => contentOf(client, bucket, signal), {
     kind: 'delete',
     title: bucket,
     commands: () => [emptyCommand(client.signer, bucket)],

@@ -1,6 +1,6 @@
-import { moveInto, uploadItems } from './object-actions.tsx';
+import { isDeleted } from './deleted-model.ts';
+import { moveInto, uploadDropped } from './object-actions.tsx';
 import type { Entry } from '../../s3/listing.ts';
-import { droppedFiles } from '../../transfers/files.ts';
 
 const type = 'application/x-stillage-objects';
 
@@ -9,6 +9,7 @@ let carried: { readonly bucket: string; readonly entries: readonly Entry[] } | u
 
 /** Starts dragging objects. */
 export function dragged(event: DragEvent, bucket: string, entries: readonly Entry[]): void {
+  if (entries.some(isDeleted)) return event.preventDefault();
   carried = { bucket, entries };
   event.dataTransfer?.setData(type, '');
   if (event.dataTransfer) event.dataTransfer.effectAllowed = 'copyMove';
@@ -21,7 +22,7 @@ export const hasFiles = (data: DataTransfer | null): boolean => data?.types.incl
 export async function droppedOn(event: DragEvent, bucket: string, prefix: string): Promise<void> {
   event.stopPropagation();
   if (event.dataTransfer !== null && hasFiles(event.dataTransfer)) {
-    return uploadItems(bucket, await droppedFiles(event.dataTransfer, prefix));
+    return uploadDropped(bucket, prefix, event.dataTransfer);
   }
   const from = carried;
   carried = undefined;

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { S3Client } from '../../s3/client.ts';
 import { everyObject, listObjects, type Entry } from '../../s3/listing.ts';
 import { isFailure } from '../../s3/failure.ts';
@@ -214,9 +214,21 @@ function arrange(entries: readonly Entry[], { by, down }: Sort): readonly Entry[
   return [...folders, ...objects];
 }
 
+/** Results that are shown as they are found. */
+export interface FoundModel extends ShownRows {
+  readonly kind: 'search' | 'deleted';
+  readonly hits: ReadonlySignal<readonly Entry[]>;
+  /** The number of objects or versions searched. */
+  readonly looked: ReadonlySignal<number>;
+  readonly isComplete: ReadonlySignal<boolean>;
+  readonly error: ReadonlySignal<unknown>;
+  stop(): void;
+}
+
 /** Searches all names of a bucket for a text, and shows matches as it finds them. */
-export class SearchModel implements ShownRows {
+export class SearchModel implements FoundModel {
   readonly order = this;
+  readonly kind = 'search';
   readonly hits = signal<readonly Entry[]>([]);
   readonly looked = signal(0);
   readonly isComplete = signal(false);

@@ -1,3 +1,4 @@
+import { isDeleted } from './deleted-model.ts';
 import { askFolderLinks } from './folder-links.tsx';
 import { namesOf } from './names.ts';
 import {
@@ -16,7 +17,8 @@ import type { Entry } from '../../s3/listing.ts';
 import { createFolder } from '../../s3/objects.ts';
 import { go } from '../../session/router.ts';
 import { session } from '../../session/session.ts';
-import { startDelete, startMove, startPublicAccess } from '../../transfers/actions.ts';
+import { startDelete, startMove, startPublicAccess, startUndelete } from '../../transfers/actions.ts';
+import { droppedFiles } from '../../transfers/files.ts';
 import { downloadObject, startArchive } from '../../transfers/download.ts';
 import type { Job } from '../../transfers/job.ts';
 import { noteChange } from '../../transfers/queue.ts';
@@ -38,6 +40,17 @@ export function uploadItems(bucket: string, items: readonly UploadItem[]): void 
   const title =
     items.length === 1 ? visibleName(items[0]!.key) : t.value.common.items(items.length, number(items.length));
   startUpload(client(), bucket, items, { title, ask: askConflict });
+}
+
+/** Uploads files that were dropped or pasted, and reports those that cannot be read. */
+export async function uploadDropped(bucket: string, prefix: string, data: DataTransfer): Promise<void> {
+  const { items, unreadable } = await droppedFiles(data, prefix);
+  uploadItems(bucket, items);
+  const [first] = unreadable;
+  if (first === undefined) return;
+  const more = unreadable.length - 1;
+  const names = more === 0 ? visibleName(first) : `${visibleName(first)} ${t.value.common.andMore(number(more))}`;
+  notify('', { error: new Error(t.value.objects.unreadable(names)) });
 }
 
 /** Downloads an object as it is, and anything else as an archive. */
@@ -142,6 +155,14 @@ export async function askDelete(bucket: string, entries: readonly Entry[]): Prom
   });
 }
 
+/** Restores deleted objects. */
+export function undelete(bucket: string, entries: readonly Entry[]): void {
+  const markers = entries.flatMap((entry) =>
+    entry.kind === 'object' ? (entry.markers ?? []).map((versionId) => ({ key: entry.key, versionId })) : [],
+  );
+  follow(startUndelete(client(), bucket, markers, namesOf(entries)));
+}
+
 /** Grants or revokes public access; for folders, to all objects in them. */
 export async function askPublicAccess(bucket: string, entries: readonly Entry[], open: boolean): Promise<void> {
   const sure = await ask<true>((answer) => (
@@ -185,6 +206,16 @@ export function objectMenu(
   const texts = t.value.objects;
   const entries = selected.some(({ key }) => key === entry.key) ? selected : [entry];
   const isOne = entries.length === 1;
+  if (isDeleted(entry)) {
+    const versions = {
+      label: t.value.details.versions,
+      icon: 'file',
+      shortcut: 'Enter',
+      act: () => open(entry),
+    } as const;
+    const back = { label: t.value.details.undelete, icon: 'history', act: () => undelete(bucket, entries) } as const;
+    return openMenu([isOne ? [versions, back] : [back]], texts.actionsFor(namesOf(entries)), at);
+  }
   const isObject = isOne && entry.kind === 'object';
   const first: MenuItem[] = isOne
     ? [
@@ -230,16 +261,18 @@ export function onFolderKey(
   { bucket, prefix, chosen }: { readonly bucket: string; readonly prefix: string; readonly chosen: readonly Entry[] },
 ): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isThere = !chosen.some(isDeleted);
   const acts: Readonly<Record<string, () => void>> = {
     u: () => chooseUpload('files'),
     n: () => void askFolder(bucket, prefix),
     f: () => document.getElementById('filter')?.focus(),
     Backspace: () => prefix !== '' && go({ page: 'objects', bucket, prefix: folderOf(prefix) }),
-    ...(chosen.length === 1 && {
-      r: () => void askRename(bucket, chosen[0]!),
-      F2: () => void askRename(bucket, chosen[0]!),
-    }),
-    ...(chosen.length > 0 && { Delete: () => void askDelete(bucket, chosen) }),
+    ...(chosen.length === 1 &&
+      isThere && {
+        r: () => void askRename(bucket, chosen[0]!),
+        F2: () => void askRename(bucket, chosen[0]!),
+      }),
+    ...(chosen.length > 0 && isThere && { Delete: () => void askDelete(bucket, chosen) }),
   };
   const act = acts[event.key];
   if (act === undefined) return;

@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { ListingModel, SearchModel, SortKey } from './listing-model.ts';
+import type { FoundModel, ListingModel, SortKey } from './listing-model.ts';
 import { isCoarse, ObjectRow, SkeletonRow, type RowActions } from './object-row.tsx';
 import type { Selection } from './selection.ts';
 import { firstNamed } from './typed-name.ts';
@@ -10,7 +10,8 @@ import { VirtualList } from '../../ui/virtual-list.tsx';
 interface Props {
   readonly bucket: string;
   readonly listing: ListingModel;
-  readonly search: SearchModel | undefined;
+  /** What is shown in place of the folder. */
+  readonly found: FoundModel | undefined;
   readonly selection: Selection;
   readonly actions: GridActions;
 }
@@ -28,11 +29,11 @@ const typingPause = 800;
  * A list of objects that works like that of a file manager, with the mouse and the keyboard. Moving the cursor and selecting render only
  * the rows that change.
  */
-export function ObjectGrid({ bucket, listing, search, selection, actions }: Props) {
+export function ObjectGrid({ bucket, listing, found, selection, actions }: Props) {
   const grid = useRef<HTMLDivElement>(null);
   const typed = useRef({ text: '', at: 0, row: -1, order: {} });
-  const rows = search ?? listing;
-  const count = search === undefined ? listing.count.value : search.hits.value.length;
+  const rows = found ?? listing;
+  const count = found === undefined ? listing.count.value : found.hits.value.length;
   const active = useMemo(
     () => computed(() => (selection.cursor.value >= 0 ? `row-${selection.cursor.value}` : undefined)),
     [selection],
@@ -87,14 +88,14 @@ export function ObjectGrid({ bucket, listing, search, selection, actions }: Prop
     const text = (goesOn ? before.text : '') + event.key.toLowerCase();
     // No row before the first that begins with the shorter text begins with the longer one.
     const from = goesOn && before.order === rows.order ? before.row : 0;
-    const row = firstNamed(rows.all(), text, from, search === undefined ? listing.prefix.length : undefined);
+    const row = firstNamed(rows.all(), text, from, found === undefined ? listing.prefix.length : undefined);
     typed.current = { text, at: event.timeStamp, row: row < 0 ? count : row, order: rows.order };
     if (row >= 0) selection.only(row, rows);
     return true;
   };
 
   const selectAll = async (): Promise<void> => {
-    if (search === undefined) await listing.loadAll();
+    if (found === undefined) await listing.loadAll();
     selection.all(rows);
   };
 
@@ -116,9 +117,9 @@ export function ObjectGrid({ bucket, listing, search, selection, actions }: Prop
           <span role="columnheader">
             <SelectAll selection={selection} count={count} onAll={() => void selectAll()} />
           </span>
-          <SortHeader listing={listing} by="name" disabled={search !== undefined} />
-          <SortHeader listing={listing} by="size" disabled={search !== undefined} />
-          <SortHeader listing={listing} by="modified" disabled={search !== undefined} />
+          <SortHeader listing={listing} by="name" disabled={found !== undefined} />
+          <SortHeader listing={listing} by="size" disabled={found !== undefined} />
+          <SortHeader listing={listing} by="modified" disabled={found !== undefined} />
           <span role="columnheader">
             <span class="visually-hidden">{t.value.common.more}</span>
           </span>
@@ -129,11 +130,11 @@ export function ObjectGrid({ bucket, listing, search, selection, actions }: Prop
           count={count}
           rowHeight={rowHeight}
           reveal={selection.cursor}
-          onShown={(first, last) => search === undefined && listing.show(first, last)}
+          onShown={(first, last) => found === undefined && listing.show(first, last)}
           row={(index) => {
             const entry = rows.at(index);
             if (entry === undefined) return <SkeletonRow index={index} />;
-            const isFound = search !== undefined;
+            const isFound = found !== undefined;
             return <ObjectRow {...{ index, entry, rows, selection, isFound, actions }} />;
           }}
         />

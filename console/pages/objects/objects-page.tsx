@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { onFolderKey, objectMenu, uploadItems } from './object-actions.tsx';
+import { onFolderKey, objectMenu, uploadDropped } from './object-actions.tsx';
 import { useChanges } from './changes.ts';
+import { DeletedModel, isDeleted } from './deleted-model.ts';
 import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
-import { ListingModel, SearchModel } from './listing-model.ts';
+import { ListingModel, SearchModel, type FoundModel } from './listing-model.ts';
 import { ObjectGrid, type GridActions } from './object-grid.tsx';
 import { shownName } from './names.ts';
 import { PathBar } from './path-bar.tsx';
@@ -16,7 +17,6 @@ import { isFailure } from '../../s3/failure.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
-import { droppedFiles } from '../../transfers/files.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { Empty, ErrorBox } from '../../ui/notices.tsx';
 
@@ -25,12 +25,15 @@ interface Props {
   readonly prefix: string;
   readonly selected?: string;
   readonly tab?: string;
+  readonly deleted?: boolean;
 }
 
 /** Returns the actions of a folder's list on its entries. */
 function actionsOf(bucket: string, prefix: string, selection: Selection): GridActions {
   const open = (entry: Entry): void => {
     if (entry.kind === 'folder') go({ page: 'objects', bucket, prefix: entry.key });
+    else if (isDeleted(entry))
+      go({ page: 'objects', bucket, prefix, selected: entry.key, tab: 'versions', deleted: true });
     else go({ page: 'objects', bucket, prefix, selected: entry.key });
   };
   return {
@@ -43,7 +46,7 @@ function actionsOf(bucket: string, prefix: string, selection: Selection): GridAc
 }
 
 /** The objects page: a folder of a bucket, or the results of a search. */
-export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
+export function ObjectsPage({ bucket, prefix, selected, tab, deleted }: Props) {
   const { client } = session.value!;
   const [filter, setFilter] = useState('');
   const [search, setSearch] = useState<SearchModel>();
@@ -53,31 +56,38 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
     () => new ListingModel(client, bucket, prefix, filter),
     [client, bucket, prefix, filter, reads],
   );
-  const selection = useMemo(() => new Selection(), [bucket, prefix, search]);
+  const removed = useMemo(
+    () => (deleted === true ? new DeletedModel(client, bucket, prefix) : undefined),
+    [client, bucket, prefix, deleted, reads],
+  );
+  const found: FoundModel | undefined = search ?? removed;
+  const selection = useMemo(() => new Selection(), [bucket, prefix, found]);
   const isLoading = listing.isLoading.value;
-  const error = search === undefined ? listing.error.value : search.error.value;
+  const error = found === undefined ? listing.error.value : found.error.value;
   const place = { bucket, prefix };
+  const here = { page: 'objects', ...place, ...(deleted === true && { deleted }) } as const;
   const latest = useRef(place);
   latest.current = place;
 
   useEffect(() => () => listing.close(), [listing]);
   useEffect(() => () => search?.stop(), [search]);
+  useEffect(() => () => removed?.stop(), [removed]);
   useEffect(() => {
     setFilter('');
     setSearch(undefined);
-  }, [bucket, prefix]);
+  }, [bucket, prefix, deleted]);
   // The list is read again after a transfer changed the bucket.
   useChanges(bucket, () => setReads((before) => before + 1));
   // Entries that no longer exist are deselected.
   useEffect(() => {
-    if (reads > 0 && search === undefined && !isLoading && error === undefined) selection.retain(listing.mayHave());
+    if (reads > 0 && found === undefined && !isLoading && error === undefined) selection.retain(listing.mayHave());
   }, [listing, isLoading]);
   useEffect(() => {
     const paste = (event: ClipboardEvent): void => {
       if (event.target instanceof Element && event.target.closest('input, textarea')) return;
       if (event.clipboardData === null || event.clipboardData.files.length === 0) return;
       event.preventDefault();
-      void droppedFiles(event.clipboardData, latest.current.prefix).then((items) => uploadItems(bucket, items));
+      void uploadDropped(bucket, latest.current.prefix, event.clipboardData);
     };
     addEventListener('paste', paste);
     return () => removeEventListener('paste', paste);
@@ -103,7 +113,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
           setIsOver(false);
           if (!hasFiles(event.dataTransfer) || event.defaultPrevented) return;
           event.preventDefault();
-          void droppedFiles(event.dataTransfer!, prefix).then((items) => uploadItems(bucket, items));
+          void uploadDropped(bucket, prefix, event.dataTransfer!);
         }}
       >
         <PathBar
@@ -132,22 +142,28 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
               <ErrorBox error={error} retry={() => setReads(reads + 1)} />
             )}
           </div>
-        ) : isEmpty && search === undefined ? (
+        ) : isEmpty && found === undefined ? (
           <EmptyFolder bucket={bucket} prefix={prefix} filter={filter} />
-        ) : search?.isComplete.value === true && search.hits.value.length === 0 ? (
-          <Empty title={t.value.objects.noHit} />
+        ) : found?.isComplete.value === true && found.hits.value.length === 0 ? (
+          <Empty title={found.kind === 'search' ? t.value.objects.noHit : t.value.objects.noneDeleted} />
         ) : (
           <ObjectGrid
-            key={search?.text ?? ''}
+            key={`${found?.kind ?? ''} ${search?.text ?? ''}`}
             bucket={bucket}
             listing={listing}
-            search={search}
+            found={found}
             selection={selection}
             actions={actions}
           />
         )}
         {error === undefined && (
-          <StatusBar listing={listing} search={search} onEndSearch={() => setSearch(undefined)} />
+          <StatusBar
+            listing={listing}
+            found={found}
+            text={search?.text ?? ''}
+            onDeleted={() => go({ page: 'objects', ...place, deleted: true })}
+            onEnd={() => (search === undefined ? go({ page: 'objects', ...place }) : setSearch(undefined))}
+          />
         )}
         {isOver && <div class="drop-veil">{t.value.objects.dropHere(where)}</div>}
       </div>
@@ -157,8 +173,8 @@ export function ObjectsPage({ bucket, prefix, selected, tab }: Props) {
           bucket={bucket}
           objectKey={selected}
           tab={tab}
-          onTab={(next) => go({ page: 'objects', bucket, prefix, selected, tab: next }, { replace: true })}
-          onClose={() => go({ page: 'objects', bucket, prefix })}
+          onTab={(next) => go({ ...here, selected, tab: next }, { replace: true })}
+          onClose={() => go(here)}
         />
       )}
     </>
@@ -186,30 +202,37 @@ function EmptyFolder({
 
 function StatusBar({
   listing,
-  search,
-  onEndSearch,
+  found,
+  text,
+  onDeleted,
+  onEnd,
 }: {
   readonly listing: ListingModel;
-  readonly search: SearchModel | undefined;
-  readonly onEndSearch: () => void;
+  readonly found: FoundModel | undefined;
+  /** What was searched. */
+  readonly text: string;
+  readonly onDeleted: () => void;
+  readonly onEnd: () => void;
 }) {
   const texts = t.value.objects;
   const items = (count: number): string => t.value.common.items(count, number(count));
-  if (search !== undefined) {
+  if (found !== undefined) {
+    const isSearch = found.kind === 'search';
+    const looked = found.looked.value;
     return (
       <div class="status-bar" role="status">
-        <span>{texts.searchResults(visibleName(search.text))}</span>
-        <span>{items(search.hits.value.length)}</span>
+        <span>{isSearch ? texts.searchResults(visibleName(text)) : texts.deletedObjects}</span>
+        <span>{items(found.hits.value.length)}</span>
         <span class="grow">
-          {texts.searching(t.value.common.objects(search.looked.value, number(search.looked.value)))}
+          {texts.searching((isSearch ? t.value.common.objects : texts.versionsCounted)(looked, number(looked)))}
         </span>
-        {!search.isComplete.value && (
-          <button type="button" onClick={() => search.stop()}>
+        {!found.isComplete.value && (
+          <button type="button" onClick={() => found.stop()}>
             {texts.stopSearch}
           </button>
         )}
-        <button type="button" onClick={onEndSearch}>
-          {texts.endSearch}
+        <button type="button" onClick={onEnd}>
+          {isSearch ? texts.endSearch : texts.endDeleted}
         </button>
       </div>
     );
@@ -218,7 +241,10 @@ function StatusBar({
   return (
     <div class="status-bar" role="status">
       <span>{texts.counted(items(listing.count.value), !isWhole)}</span>
-      {!isWhole && <span>{texts.shownOrder}</span>}
+      <span class="grow">{isWhole ? '' : texts.shownOrder}</span>
+      <button type="button" class="quiet" onClick={onDeleted}>
+        {texts.deletedObjects}
+      </button>
     </div>
   );
 }

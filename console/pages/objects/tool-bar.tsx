@@ -1,3 +1,4 @@
+import { isDeleted } from './deleted-model.ts';
 import { askFolderLinks } from './folder-links.tsx';
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -8,10 +9,12 @@ import {
   askPublicAccess,
   chooseUpload,
   download,
+  undelete,
   uploadItems,
 } from './object-actions.tsx';
 import { number, size, t } from '../../messages/messages.ts';
 import type { Selection } from './selection.ts';
+import type { Entry } from '../../s3/listing.ts';
 import { addressOf } from '../../session/router.ts';
 import { chosenFiles } from '../../transfers/files.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -122,7 +125,8 @@ function FilterField({ filter, onFilter }: Pick<Props, 'filter' | 'onFilter'>) {
   );
 }
 
-function ForSelected({ bucket, prefix, selection }: Props) {
+function ForSelected(props: Props) {
+  const { selection } = props;
   const texts = t.value.objects;
   const chosen = selection.list();
   let bytes = 0;
@@ -133,6 +137,33 @@ function ForSelected({ bucket, prefix, selection }: Props) {
       <strong class="ellipsis" role="status">
         {texts.selected(items, bytes === 0 ? '' : size(bytes))}
       </strong>
+      {chosen.some(isDeleted) ? (
+        <button type="button" onClick={() => undelete(props.bucket, chosen)}>
+          <Icon name="history" />
+          <span>{t.value.details.undelete}</span>
+        </button>
+      ) : (
+        <ForPresent {...props} chosen={chosen} />
+      )}
+      <span class="grow" />
+      <button
+        type="button"
+        class="quiet square"
+        aria-label={texts.clear}
+        title={texts.clear}
+        onClick={() => selection.clear()}
+      >
+        <Icon name="close" />
+      </button>
+    </>
+  );
+}
+
+/** What can be done with objects and folders that are there. */
+function ForPresent({ bucket, prefix, chosen }: Props & { readonly chosen: readonly Entry[] }) {
+  const texts = t.value.objects;
+  return (
+    <>
       <button
         type="button"
         aria-label={texts.downloadZip}
@@ -189,16 +220,6 @@ function ForSelected({ bucket, prefix, selection }: Props) {
         }
       >
         <Icon name="more" />
-      </button>
-      <span class="grow" />
-      <button
-        type="button"
-        class="quiet square"
-        aria-label={texts.clear}
-        title={texts.clear}
-        onClick={() => selection.clear()}
-      >
-        <Icon name="close" />
       </button>
     </>
   );

@@ -16,7 +16,7 @@ import type { CloudSettings } from './settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { OriginSecret } from './origin-secret.ts';
 import { ChargedTelemetry } from '../telemetry/charged-telemetry.ts';
-import { Log } from '../telemetry/log.ts';
+import { cloudLog, type Log } from '../telemetry/log.ts';
 import { requestIds } from '../http/request-ids.ts';
 import { composeServices } from '../compose/services.ts';
 
@@ -45,7 +45,7 @@ export async function startCloudService(
   Blobs: CloudBlobsClass | undefined,
   requestsTo: (log: Log) => Telemetry = (log) => new ChargedTelemetry(log),
 ): Promise<CloudService> {
-  const log = new Log(process.stdout);
+  const log = cloudLog(process.stdout);
   const randomness = new CryptoRandomness();
   const table = new DynamoDbTable({ tableName: settings.table, callTimeout: settings.tableTimeout, telemetry: log });
   const writes = [...operations.values()].some(({ needs }) => needs.table === 'write');

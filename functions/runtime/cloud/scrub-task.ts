@@ -10,7 +10,7 @@ import type { ScrubDeps } from '../../../shared/metadata/scrub/deps.ts';
 import { duration } from '../command-line/durations.ts';
 import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../command-line/scrub-run.ts';
 import { setting } from '../command-line/setting.ts';
-import { Log } from '../telemetry/log.ts';
+import { cloudLog, type Log } from '../telemetry/log.ts';
 import { scrubDeps } from '../compose/scrub.ts';
 
 interface CloudScrubOptions extends ScrubCommandOptions {
@@ -43,7 +43,7 @@ export async function cloudScrub(commandLine: readonly string[]): Promise<void> 
   await withScrubOptions(command)
     .action(async (options: CloudScrubOptions) => {
       refuseHastyRepair(options, 'the deployment');
-      const log = new Log(process.stderr);
+      const log = cloudLog(process.stderr);
       const startedAt = performance.now();
       const report = await runScrub(options, (work) => inCloud(options, log, work));
       log.note('scrub finished', summaryOf(report, options, performance.now() - startedAt));

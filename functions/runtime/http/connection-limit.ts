@@ -26,7 +26,7 @@ export class ConnectionLimit {
   readonly #onRefusal: () => void;
   /** By the sockets of their requests: of a TLS connection, another one than that which the server has accepted. */
   readonly #ofRequests = new WeakMap<Socket, Connection>();
-  /** Those without a request, the one that has been idle for longest first. */
+  /** The connections without a request, the one that has been idle for longest first. */
   readonly #idle = new Set<Connection>();
   /** Surplus ones do not count. */
   #open = 0;

@@ -117,7 +117,7 @@ async function checkKeyIsThere(data: string): Promise<void> {
   throw new Error(`it has a table, but no ${keyFile} to decrypt it: restore the file from a backup`);
 }
 
-/** Why a data directory is of no more use in this process. */
+/** The reason why this process can no longer use a data directory. */
 export function whyUnusable(data: string, failure: EnvironmentFailure): string {
   return failure === 'refused'
     ? `a write to the table in ${data} failed on the disk`

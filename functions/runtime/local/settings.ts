@@ -58,7 +58,7 @@ export interface StartOptions {
   readonly monitoringSeconds?: number;
   /** The number of processes that serve requests. 1: this process alone; otherwise this process commits their writes. */
   readonly workers: number;
-  /** For how many milliseconds the content of deleted and replaced versions is kept, even if no request reads it. */
+  /** The milliseconds for which the content of deleted and replaced versions is kept, even if no request reads it. */
   readonly releaseGrace: number;
   /** The bytes that the background scrub reads per second. 0: it does not run. */
   readonly scrubRate: number;

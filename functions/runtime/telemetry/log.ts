@@ -18,9 +18,13 @@ export class Log implements Telemetry {
   readonly #format: (level: string, message: string, fields: LogFields) => string;
   #pending: string[] = [];
 
-  constructor(out: Writable & { readonly isTTY?: boolean }) {
+  /** @param options.timeField the name of the time in JSON */
+  constructor(
+    out: Writable & { readonly isTTY?: boolean },
+    { timeField = 'time' }: { readonly timeField?: 'time' | 'timestamp' } = {},
+  ) {
     this.#out = out;
-    this.#format = out.isTTY ? forPeople : asJson;
+    this.#format = out.isTTY ? forPeople : asJson(timeField);
     process.once('exit', () => this.flush());
   }
 
@@ -68,10 +72,20 @@ export function printable(text: string): string {
   return text.replace(unprintable, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }
 
-function asJson(level: string, message: string, fields: LogFields): string {
-  const line = JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
-  // Nearly every line is ASCII only, which is much faster to test.
-  return (beyondAscii.test(line) ? line.replace(unprintable, asJsonEscape) : line) + '\n';
+function asJson(timeField: string): (level: string, message: string, fields: LogFields) => string {
+  return (level, message, fields) => {
+    const line = JSON.stringify({ [timeField]: new Date().toISOString(), level, message, ...fields });
+    // Nearly every line is ASCII only, which is much faster to test.
+    return (beyondAscii.test(line) ? line.replace(unprintable, asJsonEscape) : line) + '\n';
+  };
+}
+
+/**
+ * Returns the log of a process in the cloud. Lambda takes a line without `timestamp` for one of the level INFO, whatever its own is.
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+ */
+export function cloudLog(out: Writable): Log {
+  return new Log(out, { timeField: 'timestamp' });
 }
 
 /** JSON.stringify has escaped the characters below U+0020 already. */

@@ -10,11 +10,14 @@ export interface RetryPolicy {
 /** The attempts of one call, with the pauses between them. */
 export class Attempts {
   readonly #policy: RetryPolicy;
+  readonly #within: number;
   readonly #begun = performance.now();
   #made = 1;
 
-  constructor(policy: RetryPolicy) {
+  /** @param within the milliseconds after which no attempt is under way any more. Default: an attempt takes as long as it takes */
+  constructor(policy: RetryPolicy, within = Infinity) {
     this.#policy = policy;
+    this.#within = within;
   }
 
   /** The number of attempts made, including the current one. */
@@ -22,15 +25,26 @@ export class Attempts {
     return this.#made;
   }
 
-  /** True if the current attempt was the last. */
-  get spent(): boolean {
-    return this.#made >= this.#policy.attempts || performance.now() - this.#begun >= this.#policy.patience;
+  /** The milliseconds that the current attempt may take, at least 1. */
+  get left(): number {
+    return Math.max(1, this.#within - this.#elapsed);
   }
 
-  /** Waits for the next attempt, for a random time so that colliding calls spread out. */
-  async next(): Promise<void> {
-    const longest = this.#policy.pause * 2 ** (this.#made - 1);
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * longest));
+  get #elapsed(): number {
+    return performance.now() - this.#begun;
+  }
+
+  /**
+   * Waits for the next attempt, for a random time so that colliding calls spread out.
+   * @returns false if there is none: the current attempt was the last
+   */
+  async next(): Promise<boolean> {
+    const { attempts, pause, patience } = this.#policy;
+    const wait = Math.random() * pause * 2 ** (this.#made - 1);
+    const elapsed = this.#elapsed;
+    if (this.#made >= attempts || elapsed >= patience || elapsed + wait >= this.#within) return false;
+    await new Promise((resolve) => setTimeout(resolve, wait));
     this.#made++;
+    return this.#elapsed < this.#within;
   }
 }

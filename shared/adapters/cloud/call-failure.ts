@@ -14,6 +14,8 @@ const refusals = new Set([
   'Throttling',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
+  // Of S3, with the status 400: the bytes of the request came too slowly.
+  'RequestTimeout',
   'TransactionConflictException',
   'TransactionInProgressException',
   'ReplicatedWriteConflictException',

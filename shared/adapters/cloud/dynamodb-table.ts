@@ -25,6 +25,7 @@ import {
   type QueryPage,
   type ScanOptions,
   TableBusy,
+  type WriteOptions,
   type WriteOutcome,
 } from '../../ports/key-value-table.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
@@ -40,7 +41,7 @@ export interface DynamoDbTableOptions {
   readonly tableName: string;
   /** SDK client settings: region, endpoint, credentials. Omitted settings come from the environment. */
   readonly client?: Omit<DynamoDBClientConfig, 'maxAttempts' | 'retryMode' | 'retryStrategy'>;
-  /** The time-out of a call in milliseconds. Default: 2,000. */
+  /** The time-out of a call in milliseconds. Default: 2,000. Longer ones, for an engine slower than DynamoDB, also hold at the end of {@link WriteOptions.within}. */
   readonly callTimeout?: number | undefined;
   readonly retries?: RetryPolicy;
   /** Receives reports of writes whose response was lost. */
@@ -61,6 +62,11 @@ const defaultRequestHandler = {
   httpsAgent: { maxSockets: 500, timeout: 15_000 },
 };
 
+/** The time-out of a call that differs from the client's, in milliseconds. */
+interface CallTimeout {
+  readonly requestTimeout?: number;
+}
+
 /**
  * The table port on DynamoDB.
  *
@@ -72,6 +78,8 @@ export class DynamoDbTable implements KeyValueTable {
   readonly freeChecks = false;
   readonly #client: DynamoDBClient;
   readonly #tableName: string;
+  /** The time-out of a call in milliseconds; undefined: that of the client, which suits another engine. */
+  readonly #callTimeout: number | undefined;
   readonly #retries: RetryPolicy;
   readonly #telemetry: Telemetry | undefined;
 
@@ -80,6 +88,9 @@ export class DynamoDbTable implements KeyValueTable {
     const requestHandler = { ...defaultRequestHandler, ...timeouts };
     this.#client = new DynamoDBClient({ requestHandler, ...client, maxAttempts: 1 });
     this.#tableName = tableName;
+    const { requestTimeout } = defaultRequestHandler;
+    const isSlow = client?.requestHandler !== undefined || (callTimeout ?? 0) > requestTimeout;
+    this.#callTimeout = isSlow ? undefined : (callTimeout ?? requestTimeout);
     this.#retries = retries;
     this.#telemetry = telemetry;
   }
@@ -134,11 +145,15 @@ export class DynamoDbTable implements KeyValueTable {
     return this.#read(() => this.#client.send(command));
   }
 
-  async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
+  async write(
+    changes: readonly Change[],
+    conditions: readonly Condition[] = [],
+    { within }: WriteOptions = {},
+  ): Promise<WriteOutcome> {
     const operations = mergeConditions(changes, conditions);
     const [only, ...others] = operations.changes;
-    if (only !== undefined && others.length === 0 && operations.checks.length === 0) return this.#writeOne(only);
-    return this.#writeTogether(operations);
+    const isSingle = only !== undefined && others.length === 0 && operations.checks.length === 0;
+    return isSingle ? this.#writeOne(only, within) : this.#writeTogether(operations, within);
   }
 
   async close(): Promise<void> {
@@ -169,13 +184,13 @@ export class DynamoDbTable implements KeyValueTable {
     });
   }
 
-  async #writeOne(change: Change): Promise<WriteOutcome> {
+  async #writeOne(change: Change, within: number | undefined): Promise<WriteOutcome> {
     const send = this.#singleWrite(change);
     // Without an expectation, a repetition cannot fail because of the first attempt.
     const repeatable = change.expect === undefined;
-    return this.#submit([change], repeatable, async () => {
+    return this.#submit([change], { repeatable, within }, async ({ timeout }) => {
       try {
-        const { Attributes } = await send();
+        const { Attributes } = await send(timeout);
         return { outcome: 'written', old: [unmarshalIfAny(Attributes)] };
       } catch (error) {
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -184,22 +199,23 @@ export class DynamoDbTable implements KeyValueTable {
     });
   }
 
-  #singleWrite(change: Change): () => Promise<{ Attributes?: StoredItem | undefined }> {
+  #singleWrite(change: Change): (timeout: CallTimeout) => Promise<{ Attributes?: StoredItem | undefined }> {
     const condition = change.expect === undefined ? {} : conditionParameters(change.expect);
     const options = { TableName: this.#tableName, ReturnValues: 'ALL_OLD', ...condition } as const;
     if ('put' in change) {
       const command = new PutItemCommand({ ...options, Item: marshalItem(change.key, change.put) });
-      return () => this.#client.send(command);
+      return (timeout) => this.#client.send(command, timeout);
     }
     const command = new DeleteItemCommand({ ...options, Key: marshalKey(change.key) });
-    return () => this.#client.send(command);
+    return (timeout) => this.#client.send(command, timeout);
   }
 
-  async #writeTogether(operations: Operations): Promise<WriteOutcome> {
+  async #writeTogether(operations: Operations, within: number | undefined): Promise<WriteOutcome> {
     const TransactItems = transactItems(this.#tableName, operations);
-    return this.#submit(operations.changes, true, async (token) => {
+    return this.#submit(operations.changes, { repeatable: true, within }, async ({ token, timeout }) => {
       try {
-        await this.#client.send(new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: token }));
+        const command = new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: token });
+        await this.#client.send(command, timeout);
         return { outcome: 'written', old: [] };
       } catch (error) {
         if (!(error instanceof TransactionCanceledException)) throw error;
@@ -212,30 +228,31 @@ export class DynamoDbTable implements KeyValueTable {
 
   /** Sends a read until it succeeds. */
   async #read<Answer>(send: () => Promise<Answer>): Promise<Answer> {
-    for (const attempts = new Attempts(this.#retries); ; await attempts.next()) {
+    for (const attempts = new Attempts(this.#retries); ;) {
       try {
         return await send();
       } catch (error) {
         if (callFailure(error) === 'final') throw error;
-        if (attempts.spent) throw new TableBusy({ cause: error });
+        if (!(await attempts.next())) throw new TableBusy({ cause: error });
       }
     }
   }
 
   /**
    * Sends a write until its outcome is known, or known to be unknowable.
-   * @param repeatable whether a write may be sent again after its response was lost
+   * @param of.repeatable whether a write may be sent again after its response was lost
+   * @param of.within the milliseconds after which no attempt is under way any more
    */
   async #submit(
     changes: readonly Change[],
-    repeatable: boolean,
-    send: (token: string) => Promise<WriteOutcome>,
+    { repeatable, within }: { readonly repeatable: boolean; readonly within: number | undefined },
+    send: (attempt: { readonly token: string; readonly timeout: CallTimeout }) => Promise<WriteOutcome>,
   ): Promise<WriteOutcome> {
     let token = randomUUID();
     let lost = false;
-    for (const attempts = new Attempts(this.#retries); ; await attempts.next()) {
+    for (const attempts = new Attempts(this.#retries, within); ;) {
       try {
-        const result = await send(token);
+        const result = await send({ token, timeout: within === undefined ? {} : this.#timeoutWithin(attempts.left) });
         if (!lost) return result;
         // The replaced item, or the conflicting one, may be this write's own: from a lost attempt that arrived late.
         return result.outcome === 'written' ? { outcome: 'written', old: [] } : await this.#lookBack(changes);
@@ -245,15 +262,19 @@ export class DynamoDbTable implements KeyValueTable {
           lost = true;
           this.#telemetry?.problem('no response from the table to a write', error, { attempt: attempts.made });
         }
-        const givenUp = failure === 'final' || attempts.spent;
-        if (lost && (givenUp || !repeatable)) return this.#lookBack(changes);
+        const goesOn = failure !== 'final' && (!lost || repeatable) && (await attempts.next());
+        if (lost && !goesOn) return this.#lookBack(changes);
         if (failure === 'final') throw error;
-        if (givenUp) throw new TableBusy({ cause: error });
+        if (!goesOn) throw new TableBusy({ cause: error });
         // A cancelled transaction may be remembered under its token. But while an attempt may still arrive, the token
         // must stay the same, because it prevents the transaction from being applied twice.
         if (!lost) token = randomUUID();
       }
     }
+  }
+
+  #timeoutWithin(left: number): CallTimeout {
+    return this.#callTimeout === undefined ? {} : { requestTimeout: Math.min(this.#callTimeout, left) };
   }
 
   /**

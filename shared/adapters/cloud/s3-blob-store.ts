@@ -14,6 +14,7 @@ import {
   BlobSizeDiffers,
   type BlobDescription,
   BlobMissing,
+  BlobsBusy,
   BlobsNotRemoved,
   type BlobOwner,
   type BlobRef,
@@ -23,6 +24,7 @@ import {
 } from '../../ports/blob-store.ts';
 import { minute } from '../../ports/durations.ts';
 import { inParts } from './blob-parts.ts';
+import { callFailure } from './call-failure.ts';
 import { MultipartUpload, type NewObject } from './multipart-upload.ts';
 
 export interface S3BlobStoreOptions {
@@ -57,6 +59,15 @@ const defaultRequestHandler = {
   httpsAgent: { maxSockets: Infinity },
 };
 
+/**
+ * Returns what a failed call means: {@link BlobsBusy} if S3 throttles, has an error of its own or does not answer, and otherwise the same error.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+ */
+function asBlobsBusy(error: unknown): unknown {
+  const isAborted = error instanceof Error && error.name === 'AbortError';
+  return isAborted || callFailure(error) === 'final' ? error : new BlobsBusy({ cause: error });
+}
+
 /** The blob store port on an S3 bucket, or on any S3-compatible service. */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
@@ -71,6 +82,17 @@ export class S3BlobStore implements BlobStore {
       ...checksums,
       ...client,
     });
+    this.#client.middlewareStack.add(
+      (next) => async (call) => {
+        try {
+          return await next(call);
+        } catch (error) {
+          throw asBlobsBusy(error);
+        }
+      },
+      // Before the SDK's attempts, so that it sees the last of them.
+      { name: 'blobsBusy', step: 'initialize', priority: 'high' },
+    );
     this.#bucket = bucket;
     this.#prefix = prefix;
   }

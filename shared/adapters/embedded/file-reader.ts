@@ -6,9 +6,8 @@ import { headerSize } from './blob-file.ts';
 const closeFile = promisify(close);
 const readFile = promisify(read);
 
-/** The first chunk is small, so that it is sent soon; the others are large, so that one core can saturate a network. */
-const firstChunk = 256 * 1024;
-const laterChunk = 512 * 1024;
+/** The bytes read at once: as many as the processor's cache holds with ease. Each read costs a message to a thread. */
+const chunkSize = 512 * 1024;
 
 /** An open blob file. */
 export class OpenBlob {
@@ -58,7 +57,7 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     this.#blob = blob;
     this.#position = start;
     this.#end = end;
-    this.#ahead = this.#readChunk(firstChunk);
+    this.#ahead = this.#readChunk();
   }
 
   /**
@@ -84,7 +83,7 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     if (this.#ahead === undefined) return { done: true, value: undefined };
     try {
       const chunk = await this.#ahead;
-      this.#ahead = this.#position < this.#end ? this.#readChunk(laterChunk) : undefined;
+      this.#ahead = this.#position < this.#end ? this.#readChunk() : undefined;
       if (this.#ahead === undefined) await this.#blob.close();
       return { done: false, value: chunk };
     } catch (error) {
@@ -104,10 +103,10 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
     return { done: true, value: undefined };
   }
 
-  #readChunk(most: number): Promise<Uint8Array> {
+  #readChunk(): Promise<Uint8Array> {
     const start = this.#position;
     // Chunks end with a segment, so that none is read twice.
-    this.#position = Math.min(segmentStart(start) + most, this.#end);
+    this.#position = Math.min(segmentStart(start) + chunkSize, this.#end);
     const chunk = this.#blob.read(start, this.#position);
     // next() reports a failure, but may be called much later or never.
     chunk.catch(() => undefined);

@@ -55,7 +55,7 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
   readonly #writes: SmallBlobWrites;
   /** Blobs, and checksums of large ones, not yet known to be durable. */
   readonly #waiting = new Map<BlobRef, Buffer>();
-  /** Those of them that were put in a transaction whose outcome is unknown. */
+  /** The ones that were put in a transaction whose outcome is unknown. */
   readonly #put = new Set<BlobRef>();
   /** Large blobs that were removed, and their checksums not yet. */
   readonly #removed = new Set<BlobRef>();

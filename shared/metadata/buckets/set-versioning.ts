@@ -2,11 +2,7 @@ import { bestEffort } from '../table/settled.ts';
 import type { BucketAuthorisation } from './authorisation.ts';
 import type { BucketChanges } from './bucket-changes.ts';
 import { settlingIs, type Versioning } from './bucket.ts';
-
-/** The maximum time for which a bucket is settling, in milliseconds. */
-const settlingTime = 5000;
-/** Longer than any commit, in milliseconds: those that began under the former state have ended by then. */
-const settlingWait = 3000;
+import { settlingTime, settlingWait } from './commit-time.ts';
 
 /**
  * Changes the versioning state: implements `Buckets.setVersioning`. If other writers can read the bucket before the change and commit

@@ -18,7 +18,7 @@ interface Pending {
   readonly targets: readonly string[];
   readonly body: string;
   readonly secret: Uint8Array | undefined;
-  /** Until then the message belongs to the process that took it for delivery. */
+  /** The end of the lease of the process that took the message for delivery. */
   readonly leasedUntil: number;
   readonly token: string;
 }

@@ -4,6 +4,7 @@ import type { Change, Condition, ItemKey, KeyValueTable, WriteOutcome } from '..
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
+import { commitTime } from '../buckets/commit-time.ts';
 import { mutexName, type KeyedMutex } from '../keyed-mutex.ts';
 import { instanceId, nextSequence, sequenceOf, timedId, writeToken } from '../table/ids.ts';
 import { itemKey } from '../table/keys.ts';
@@ -24,9 +25,6 @@ export interface ObjectsDeps {
   /** Set if the process handles requests concurrently. */
   readonly mutex?: Pick<KeyedMutex, 'run'> | undefined;
 }
-
-/** The maximum time between reading the bucket and starting a commit, in milliseconds. */
-const commitTime = 2000;
 
 /** Commits changes to keys: the common part of puts, removals and revisions. */
 export class KeyCommits {
@@ -60,13 +58,12 @@ export class KeyCommits {
     changes: readonly Change[],
     { conditions = [], caller }: { conditions?: readonly Condition[]; caller?: readonly Condition[] | undefined } = {},
   ): Promise<WriteOutcome['outcome'] | 'late'> {
-    if (Math.abs(this.#deps.clock.now() - bucket.readAt) > commitTime) return 'late';
+    const age = Math.abs(this.#deps.clock.now() - bucket.readAt);
+    if (age > commitTime.start) return 'late';
     // The change of an item has its own condition, and a commit may have only one per item.
     const others = conditions.filter(({ key }) => !changes.some((change) => sameKey(change.key, key)));
-    const { outcome } = await this.#deps.table.write(changes, [
-      ...others,
-      ...this.buckets.commitConditions(bucket, caller),
-    ]);
+    const all = [...others, ...this.buckets.commitConditions(bucket, caller)];
+    const { outcome } = await this.#deps.table.write(changes, all, { within: commitTime.end - age });
     return outcome;
   }
 

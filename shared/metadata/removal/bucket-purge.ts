@@ -48,10 +48,7 @@ export class BucketPurge {
   }
 
   async #sweepBucket(bucketId: string, project: string): Promise<void> {
-    for (const shard of currentVersionPartitions(bucketId)) {
-      const { items } = await this.#table.query(shard);
-      for (const { key } of items) await this.#objects.remove({ by: 'purge', bucketId, key: key.sk });
-    }
+    for (const shard of currentVersionPartitions(bucketId)) await this.#removeKeys(bucketId, shard);
     await this.#uploads.abortAll(bucketId);
     const kept = [
       partition.documents(bucketId),
@@ -62,6 +59,16 @@ export class BucketPurge {
     ];
     for (const pk of kept) await this.#clear(pk);
     await this.#sweepAlarms(bucketId, project);
+  }
+
+  /** A damaged key stays, so each page begins after the last one. */
+  async #removeKeys(bucketId: string, shard: string): Promise<void> {
+    for (let after: string | undefined, more = true; more;) {
+      const page = await this.#table.query(shard, after === undefined ? {} : { after });
+      for (const { key } of page.items) await this.#objects.remove({ by: 'purge', bucketId, key: key.sk });
+      after = page.items.at(-1)?.key.sk;
+      more = page.more;
+    }
   }
 
   /** Releases the names of alarms, which belong to the project, unless another bucket uses them now. */

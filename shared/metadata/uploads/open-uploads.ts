@@ -33,7 +33,7 @@ export async function openUploadsFrom(
   }
 }
 
-/** Which open uploads to read. */
+/** The open uploads to read. */
 export interface OpenUploadsRange {
   readonly prefix: string;
   readonly after: string | undefined;

@@ -1,5 +1,6 @@
 import {
   CreateBucketCommand,
+  DeleteObjectCommand,
   PutBucketCorsCommand,
   PutBucketLifecycleConfigurationCommand,
   PutBucketPolicyCommand,
@@ -66,6 +67,10 @@ export async function fillSample(client: S3Client, browser: Browser): Promise<vo
     await put(client, sample.main, key, body, options);
   }
   await put(client, sample.main, 'opening-hours.txt', 'Tuesday to Sunday, 10 to 20\n', { ContentType: 'text/plain' });
+  for (const Key of ['invitations/draft.txt', 'invitations/second-draft.txt', 'old-logo.txt']) {
+    await put(client, sample.main, Key, 'not needed any more', { ContentType: 'text/plain' });
+    await client.send(new DeleteObjectCommand({ Bucket: sample.main, Key }));
+  }
   const TagSet = [
     { Key: 'collection', Value: 'ships' },
     { Key: 'checked', Value: '2026-11' },

@@ -54,6 +54,7 @@ export const views: readonly View[] = [
     },
   },
   { name: 'objects', path: main },
+  { name: 'objects-deleted', path: `${main}?deleted`, act: (page) => page.getByText('draft.txt').first().waitFor() },
   { name: 'objects-empty', path: `/b/${sample.empty}/` },
   { name: 'objects-missing', path: '/b/no-such-bucket/', act: (page) => page.getByRole('alert').waitFor() },
   {

@@ -43,6 +43,7 @@ const globalOptions = ['--query', '--output', '--region', '--debug', '--cli-bina
 const ownCommands: Readonly<Record<string, readonly string[]>> = {
   'logs tail': ['--follow', '--since'],
   's3 cp': ['--recursive'],
+  's3 rm': ['--recursive'],
 };
 
 /** Options whose names would be those of global ones: https://docs.aws.amazon.com/cli/latest/reference/sns/subscribe.html */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { operations } from '../../../functions/operations.ts';
+import { BlobsBusy } from '../../../shared/ports/blob-store.ts';
 import { TableBusy } from '../../../shared/ports/key-value-table.ts';
 import { defineOperation } from '../../../shared/protocol/operation.ts';
 import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
@@ -19,6 +20,18 @@ it('tells clients to slow down while the table is too busy, and the operator why
       { operation: 'CreateBucket', requestId: answer.header('x-amz-request-id') },
     ],
   ]);
+});
+
+it('tells clients to slow down while the blob store is too busy', async () => {
+  const service = new PipelineInProcess([owner], {
+    before: (blobs) =>
+      Object.assign(Object.create(blobs) as typeof blobs, { write: () => Promise.reject(new BlobsBusy()) }),
+  });
+  await service.send({ method: 'PUT', path: '/bucket' }, owner);
+  const answer = await service.send({ method: 'PUT', path: '/bucket/key', body: 'x' }, owner);
+  expect(answer).toMatchObject({ status: 503, code: 'SlowDown' });
+  expect(answer.header('retry-after')).toBe('1');
+  expect(service.problems).toMatchObject([['a request failed', expect.any(BlobsBusy), { operation: 'PutObject' }]]);
 });
 
 it.each(['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM'])(

@@ -23,17 +23,20 @@ interface Shown {
 export function PreviewTab({ place }: { readonly place: Place }) {
   const { client } = session.value!;
   const texts = t.value.details;
-  const loaded = useLoaded(async (): Promise<Shown> => {
-    const head = await headObject(client, place.bucket, place.key, place.versionId);
-    const isOwnKey = head.encryption === 'SSE-C';
-    if (isOwnKey || head.size === 0) return { bytes: undefined, size: head.size, isCut: false, isOwnKey };
-    const isText = /^text\/|json|xml|javascript|csv|yaml/.test(head.headers['content-type'] ?? '');
-    const isLarge = head.size > limits.whole;
-    const isCut = isLarge || (isText && head.size > limits.text);
-    const options = { versionId: place.versionId, ...(isCut && { end: limits.text - 1 }) };
-    const response = await getObject(client, place.bucket, place.key, options);
-    return { bytes: await response.arrayBuffer(), size: head.size, isCut, isOwnKey };
-  }, [client, place.bucket, place.key, place.versionId]);
+  const loaded = useLoaded(
+    async (signal): Promise<Shown> => {
+      const head = await headObject(client, place.bucket, place.key, place.versionId, signal);
+      const isOwnKey = head.encryption === 'SSE-C';
+      if (isOwnKey || head.size === 0) return { bytes: undefined, size: head.size, isCut: false, isOwnKey };
+      const isText = /^text\/|json|xml|javascript|csv|yaml/.test(head.headers['content-type'] ?? '');
+      const isLarge = head.size > limits.whole;
+      const isCut = isLarge || (isText && head.size > limits.text);
+      const options = { versionId: place.versionId, signal, ...(isCut && { end: limits.text - 1 }) };
+      const response = await getObject(client, place.bucket, place.key, options);
+      return { bytes: await response.arrayBuffer(), size: head.size, isCut, isOwnKey };
+    },
+    [client, place.bucket, place.key, place.versionId],
+  );
   if (loaded.error !== undefined) return <ErrorBox error={loaded.error} retry={loaded.reload} />;
   if (loaded.value === undefined) return <div class="skeleton" />;
   const { bytes, isCut, isOwnKey } = loaded.value;
@@ -58,14 +61,15 @@ export function PreviewTab({ place }: { readonly place: Place }) {
 
 function Frame({ bytes, isCut }: { readonly bytes: ArrayBuffer; readonly isCut: boolean }) {
   const frame = useRef<HTMLIFrameElement>(null);
-  const none = t.value.details.previewNone;
+  const { previewNone: none, previewLarge } = t.value.details;
   useEffect(() => {
     const show = (event: MessageEvent): void => {
       // The frame's origin is opaque, so it is identified by its window.
       const inside = frame.current?.contentWindow;
       if (!inside || event.source !== inside || event.data !== 'ready') return;
       const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
-      inside.postMessage({ bytes, isCut, isDark, none }, '*');
+      const cut = previewLarge(size(limits.text));
+      inside.postMessage({ bytes, isCut, isDark, none, cut, maxText: limits.text }, '*');
     };
     addEventListener('message', show);
     return () => removeEventListener('message', show);

@@ -6,7 +6,14 @@ import { PairsEditor, type Pair } from '../../../panels/pairs-editor.tsx';
 import { SectionHead } from '../../../panels/section-head.tsx';
 import { TagsPanel } from '../../../panels/tags-panel.tsx';
 import { encodePath } from '../../../s3/address.ts';
-import { headObject, replaceHeaders, standardHeaders, type ObjectHead, type Place } from '../../../s3/objects.ts';
+import {
+  headObject,
+  replaceHeaders,
+  standardHeaders,
+  type ObjectHead,
+  type Place,
+  type Stored,
+} from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { noteChange } from '../../../transfers/queue.ts';
 import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
@@ -174,12 +181,14 @@ const headersOf = (pairs: readonly Pair[]) => Object.fromEntries(pairs.filter(([
 /** Returns the command that copies an object onto itself with other headers and metadata. */
 function replaceCommand(
   { bucket, key }: Place,
-  { headers, metadata }: Pick<ObjectHead, 'headers' | 'metadata'>,
+  { headers, metadata, encryption, storageClass }: Stored & Pick<ObjectHead, 'headers' | 'metadata'>,
 ): string {
   const words = ['copy-object', '--bucket', bucket, '--key', key, '--copy-source', encodePath(`${bucket}/${key}`)];
   words.push('--metadata-directive', 'REPLACE');
   for (const [name, value] of Object.entries(headers)) words.push(`--${name}`, value);
   if (Object.keys(metadata).length > 0) words.push('--metadata', JSON.stringify(metadata));
+  if (encryption === 'AES256') words.push('--server-side-encryption', encryption);
+  if (storageClass !== 'STANDARD') words.push('--storage-class', storageClass);
   return awsCommand(config.value!, 's3api', ...words);
 }
 

@@ -4,7 +4,7 @@ import { deleteVersionCommand, downloadCommand } from '../../../format/object-co
 import { encodePath } from '../../../s3/address.ts';
 import { date, exactDate, size, t } from '../../../messages/messages.ts';
 import { versionsOf, type Version } from '../../../s3/listing.ts';
-import { copyObject, deleteObject, type Place } from '../../../s3/objects.ts';
+import { copyObject, deleteObject, headObject, type Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { downloadObject } from '../../../transfers/download.ts';
 import { noteChange } from '../../../transfers/queue.ts';
@@ -32,7 +32,8 @@ export function VersionsTab({
   const changed = (): void => noteChange(bucket);
   const restore = ({ versionId, size: bytes }: Version): Promise<unknown> =>
     attempt(async () => {
-      await copyObject(client, { bucket, key, versionId }, { bucket, key }, { size: bytes });
+      const stored = await headObject(client, bucket, key, versionId);
+      await copyObject(client, { bucket, key, versionId }, { bucket, key }, { size: bytes, stored });
       notify(texts.restored);
       changed();
     });

@@ -6,7 +6,7 @@ import type { Clock } from '../../../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../../shared/ports/randomness.ts';
 import { NoBlobs, type CloudBlobsClass } from '../blobs.ts';
-import { Log } from '../../telemetry/log.ts';
+import { cloudLog, type Log } from '../../telemetry/log.ts';
 
 /** The adapters of every background function. */
 export interface CloudDeps {
@@ -32,7 +32,7 @@ export function cloudDeps(
     if (!value) throw new Error(`the environment variable ${name} is missing`);
     return value;
   };
-  const log = new Log(process.stdout);
+  const log = cloudLog(process.stdout);
   return {
     table: new DynamoDbTable({
       tableName: setting('STILLAGE_TABLE'),

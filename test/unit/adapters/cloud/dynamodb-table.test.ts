@@ -339,6 +339,21 @@ describe('mistakes of the caller are thrown and nothing is sent', () => {
   });
 });
 
+describe('a write that must end in time', () => {
+  it('is given up when the next attempt would come too late, and nothing was written', async () => {
+    const { engine, table } = scripted(failed('ThrottlingException'), answered());
+    // Every pause is longer than a millionth of a millisecond.
+    await expect(table.write([put], [], { within: 1e-6 })).rejects.toBeInstanceOf(TableBusy);
+    expect(engine.requests).toHaveLength(1);
+  });
+
+  it('is sent again as often as ever before that', async () => {
+    const { engine, table } = scripted(failed('ThrottlingException'), failed('ThrottlingException'), answered());
+    expect(await table.write([put], [], { within: 60_000 })).toMatchObject({ outcome: 'written' });
+    expect(engine.requests).toHaveLength(3);
+  });
+});
+
 describe('over a real connection', () => {
   it.each<[string, (response: ServerResponse) => void]>([
     ['is never answered', () => undefined],
@@ -357,6 +372,24 @@ describe('over a real connection', () => {
     const client = { region: 'us-east-1', endpoint: `http://127.0.0.1:${port}`, credentials };
     const table = new DynamoDbTable({ tableName: 't', client });
     expect(await table.write([put])).toEqual({ outcome: 'written', old: [] });
+    await table.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('does not wait for an answer beyond the time in which a write must end, and does not send it again then', async () => {
+    let sent = 0;
+    const server = createServer(() => (sent += 1)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const client = { region: 'us-east-1', endpoint: `http://127.0.0.1:${port}`, credentials };
+    const retries = { attempts: 4, pause: 1, patience: 60_000 };
+    const table = new DynamoDbTable({ tableName: 't', client, retries, callTimeout: 400 });
+    // A transaction may be sent again: without an end, four times.
+    const untokened = pair.map((change) => ({ ...change, put: {} }));
+    expect(await table.write(untokened, [], { within: 600 })).toEqual({ outcome: 'unknown' });
+    expect(sent).toBeLessThanOrEqual(2);
     await table.close();
     server.closeAllConnections();
     server.close();

@@ -7,7 +7,7 @@ import { LogInsightsEngine } from '../../../support/log-insights.ts';
 const noon = Date.UTC(2026, 10, 21, 12);
 const lines: string[] = [];
 const log = (after: number, fields: object): void => {
-  lines.push(JSON.stringify({ time: new Date(noon + after).toISOString(), message: 'request', ...fields }));
+  lines.push(JSON.stringify({ timestamp: new Date(noon + after).toISOString(), message: 'request', ...fields }));
 };
 const charged = { payer: 'p', class: 'b', bytesIn: 1, bytesOut: 10 };
 

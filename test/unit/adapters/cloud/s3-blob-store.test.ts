@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { S3BlobStore } from '../../../../shared/adapters/cloud/s3-blob-store.ts';
+import { BlobsBusy } from '../../../../shared/ports/blob-store.ts';
 import { ScriptedS3, type ScriptedS3Options } from './scripted-s3.ts';
 
 const mebibyte = 1024 * 1024;
@@ -66,6 +67,22 @@ describe('S3BlobStore.write', () => {
     );
     expect(s3.completed.match(/<ChecksumCRC32>[^<]{8}<\/ChecksumCRC32>/g)).toHaveLength(5);
     expect(s3.metadata['bucket-id']).toBe('b1');
+  });
+
+  it.each([[503, 'SlowDown'], [500, 'InternalError'], [400, 'RequestTimeout'], 'ECONNRESET'] as const)(
+    'says that the store is busy if S3 answers an upload with %s',
+    async (...how) => {
+      const uploadsFail = how.length === 2 ? how : how[0];
+      for (const mebibytes of [1, 20]) {
+        const { store } = scripted({ uploadsFail } as ScriptedS3Options);
+        await expect(store.write(new Source(mebibytes), owner)).rejects.toThrow(BlobsBusy);
+      }
+    },
+  );
+
+  it('passes on what will not pass, such as missing rights', async () => {
+    const { store } = scripted({ uploadsFail: [403, 'AccessDenied'] });
+    await expect(store.write(new Source(1), owner)).rejects.toMatchObject({ name: 'AccessDenied' });
   });
 
   it('aborts when the source fails, and passes its error on', async () => {

@@ -13,6 +13,8 @@ interface HttpRequest {
 export interface ScriptedS3Options {
   /** The upload of this part is refused. */
   readonly refusedPart?: number;
+  /** How every upload is answered: a status and a code, or a connection that breaks. */
+  readonly uploadsFail?: readonly [number, string] | 'ECONNRESET';
   /** Aborting an upload is refused too. */
   readonly refusesAbort?: boolean;
   /** The key of an object that DeleteObjects says it could not delete, with the status 200. */
@@ -56,6 +58,10 @@ export class ScriptedS3 {
   async #answer(request: HttpRequest) {
     const { method, query, headers, body = '' } = request;
     if (method === 'POST' && query['delete'] !== undefined) return this.#delete(String(body));
+    const { uploadsFail } = this.#options;
+    if (method === 'PUT' && uploadsFail === 'ECONNRESET')
+      throw Object.assign(new Error('reset'), { code: uploadsFail });
+    if (method === 'PUT' && typeof uploadsFail === 'object') return http(uploadsFail[0], `<Error><Code>${uploadsFail[1]}</Code></Error>`);
     if (method === 'PUT' && query['partNumber'] !== undefined) return this.#part(Number(query['partNumber']), request);
     if (method === 'PUT' || (method === 'POST' && query['uploads'] !== undefined)) {
       this.requests.push(method === 'PUT' ? 'PutObject' : 'CreateMultipartUpload');
