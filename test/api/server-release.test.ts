@@ -238,7 +238,8 @@ describe('the bytes of deleted objects, with workers', { timeout: 120_000 }, () 
   it('stay for a reader on any of them, and no longer', async () => {
     await start('--workers', '2');
     const whole = await putParts('slow');
-    const readers = [await PausedGet.begin('slow'), await PausedGet.begin('slow')];
+    // The first two are the worker's, the third is the primary's, which also has that of the client.
+    const readers = [await PausedGet.begin('slow'), await PausedGet.begin('slow'), await PausedGet.begin('slow')];
     await remove('slow');
     expect(await release()).toMatchObject({ held: { bytes: 36 * MiB, blobs: 3 } });
     for (const slow of readers) expect(Buffer.compare(await slow.rest(), whole)).toBe(0);
@@ -248,6 +249,7 @@ describe('the bytes of deleted objects, with workers', { timeout: 120_000 }, () 
   it('are freed when the worker dies that read them', async () => {
     await start('--workers', '2');
     await putParts('slow');
+    // At the worker, as the client's connection is at the primary.
     await PausedGet.begin('slow');
     await remove('slow');
     expect(await release()).toMatchObject({ held: { blobs: 3 } });

@@ -13,7 +13,7 @@ const program = withHelpStyle(
     .option('--minutes <n>', 'how long to run', toPositive, 60)
     .option('--rate <n>', 'requests per second', toPositive, 40)
     .option('--clients <n>', 'clients, each with keys of its own', toCount, 8)
-    .option('--workers <n>', 'processes that serve requests, at least 2', toWorkers, 2)
+    .option('--workers <n>', 'processes that serve requests, at least 3', toWorkers, 3)
     .option('--kill-every <seconds>', 'time between two kills of a worker; the oldest one stays', toPositive, 30)
     .option('--seed <n>', 'seed of the load', toCount, 1)
     .option('--json', 'print JSON, with all samples', false)
@@ -65,7 +65,8 @@ function toCount(text: string): number {
 }
 
 function toWorkers(text: string): number {
-  if (toCount(text) < 2) throw new InvalidArgumentError('It must be at least 2, as one of them is never killed.');
+  if (toCount(text) < 3)
+    throw new InvalidArgumentError('It must be at least 3: the primary and one worker are never killed.');
   return toCount(text);
 }
 

@@ -20,7 +20,8 @@ const surplusShare = 0.1;
  * client connects again when it likes. Only if no connection is idle are the requests of another one refused.
  */
 export class ConnectionLimit {
-  readonly #most: number;
+  /** How many connections there may be. */
+  readonly most: number;
   readonly #mostSurplus: number;
   readonly #onRefusal: () => void;
   /** By the sockets of their requests: of a TLS connection, another one than that which the server has accepted. */
@@ -33,7 +34,7 @@ export class ConnectionLimit {
 
   /** @param most how many connections there may be. @param onRefusal called for each connection whose requests are refused */
   constructor(most: number, onRefusal: () => void) {
-    this.#most = most;
+    this.most = most;
     this.#mostSurplus = Math.max(1, Math.floor(most * surplusShare));
     this.#onRefusal = onRefusal;
   }
@@ -68,8 +69,8 @@ export class ConnectionLimit {
   }
 
   #connected(socket: Socket): Connection | undefined {
-    if (this.#open >= this.#most) this.#closeIdle();
-    const isSurplus = this.#open >= this.#most;
+    if (this.#open >= this.most) this.#closeIdle();
+    const isSurplus = this.#open >= this.most;
     if (isSurplus) {
       this.#onRefusal();
       if (this.#surplus >= this.#mostSurplus) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { OperatorError } from '../operator-error.ts';
 
 /**
@@ -8,7 +8,7 @@ import { OperatorError } from '../operator-error.ts';
  * @throws OperatorError
  */
 export async function listen(
-  server: Server,
+  server: NetServer,
   { port, host }: { readonly port: number; readonly host: string },
   secure: boolean,
   {
@@ -42,15 +42,24 @@ const freshTime = 500;
 
 /**
  * Returns a function that closes a server gracefully: it stops accepting connections, lets running requests end, and resolves when
- * the last connection is closed. Requests that still run after `patience` milliseconds are cut off.
+ * the last connection is closed. Requests that still run after `patience` milliseconds are cut off. The server may also have been
+ * given connections that another one has accepted.
  */
 export function closing(server: Server): (patience: number) => Promise<void> {
   // Node counts connections without a request as busy.
   const fresh = new Map<string, Socket>();
+  // Node counts those that the server has accepted itself.
+  let open = 0;
+  let nothingOpen = (): void => undefined;
   server.on('connection', (socket: Socket) => {
     const name = connectionName(socket);
     fresh.set(name, socket);
-    socket.once('close', () => fresh.delete(name));
+    open += 1;
+    socket.once('close', () => {
+      fresh.delete(name);
+      open -= 1;
+      if (open === 0) nothingOpen();
+    });
   });
   const asked = ({ socket }: IncomingMessage): void => {
     if (fresh.size > 0) fresh.delete(connectionName(socket));
@@ -65,6 +74,7 @@ export function closing(server: Server): (patience: number) => Promise<void> {
       setTimeout(() => server.closeAllConnections(), patience),
     ];
     await closed;
+    if (open > 0) await new Promise<void>((resolve) => (nothingOpen = resolve));
     timers.forEach(clearTimeout);
   };
 }

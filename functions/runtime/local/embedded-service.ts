@@ -22,7 +22,7 @@ import type { DigestThreads } from '../../../shared/protocol/bodies/body-digests
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import type { Services } from '../../../shared/protocol/operation.ts';
 import { Pipeline } from '../../../shared/protocol/pipeline.ts';
-import type { Rates } from '../../../shared/protocol/rate-limit.ts';
+import { RateLimit, type Rates } from '../../../shared/protocol/rate-limit.ts';
 import { operations } from '../../operations.ts';
 import { feedFollowers } from '../compose/feed-followers.ts';
 import { composeServices, type Counters } from '../compose/services.ts';
@@ -41,6 +41,7 @@ import { repeat } from './schedule.ts';
 import { scheduleScrub, type BlobParts } from './scrub/background-scrub.ts';
 import type { ServiceActions } from './service-socket.ts';
 import type { StartOptions } from './settings.ts';
+import { SettledQuotas } from './workers/settled-quotas.ts';
 
 /** The time for which counted requests are in memory only. A crash loses no older ones. */
 const meterTime = 5 * second;
@@ -66,6 +67,8 @@ export interface EmbeddedDeps extends Stores {
   readonly capacity?: Capacity | undefined;
   /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;
+  /** Set in a primary process: resolves once its workers have reported the writes that they have finished. */
+  readonly settle?: (() => Promise<void>) | undefined;
 }
 
 /** The services that a primary process offers to its workers. */
@@ -92,6 +95,7 @@ export interface EmbeddedService {
   /** State that a primary process shares with its workers. */
   readonly kept: {
     readonly mutex: KeyedMutex;
+    readonly rates: RateLimit;
     readonly drain: () => Promise<void>;
     /** The requests of all processes. */
     readonly serviceReaders: ServiceReaders;
@@ -132,6 +136,10 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     ephemeral: options.ephemeral,
   };
   const drain = async (): Promise<void> => background?.feed.drain();
+  const ownCounters = (usage: Usage): Counters => {
+    const counters = exactCounters(usage, { drain }, limits);
+    return deps.settle ? { ...counters, quotas: new SettledQuotas(counters.quotas, deps.settle) } : counters;
+  };
   const services = composeServices(
     {
       table,
@@ -147,7 +155,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     {
       projects: accounts,
       settings,
-      counters: (usage) => primary?.counters(usage, limits) ?? exactCounters(usage, { drain }, limits),
+      counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage),
     },
   );
   if (!primary) {
@@ -158,7 +166,8 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const background = primary ? undefined : await startBackground({ ...deps, serviceReaders }, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(meterTime, clock, () => meter.flush(), telemetry, 'saving request counts failed');
-  const rates = primary?.rates(limits);
+  const ownRates = new RateLimit(limits.requestsPerSecond, clock);
+  const rates = primary?.rates(limits) ?? ownRates;
   const refused = primary?.refused ?? ((isFull: boolean) => background?.releases.refused(isFull));
   const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
@@ -171,7 +180,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
     signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
     consoleOrigins,
-    ...(rates && { rates }),
+    rates,
     digestThreads: deps.digestThreads,
     capacity: deps.capacity,
     readers,
@@ -194,7 +203,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     requestId,
     hostId,
     consoleOrigins,
-    kept: { mutex, drain, serviceReaders, refused },
+    kept: { mutex, rates: ownRates, drain, serviceReaders, refused },
     readers,
     actions: {
       release: async () => background?.releases.now({ early: true }),

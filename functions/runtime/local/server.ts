@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
@@ -14,7 +15,7 @@ import { WorkerDigests } from './digests/worker-digests.ts';
 import { ephemeralNotice, ephemeralStores } from './ephemeral-stores.ts';
 import { clientSettings, ensureFirstKey, whereKeysAre } from './first-start.ts';
 import { firstProject } from './initial-key.ts';
-import { startListener, type RunningListener } from './listener.ts';
+import { startListener, type ListenerDeps, type RunningListener } from './listener.ts';
 import { isMeasured, Metrics, ProcessMeasurements } from './metrics/metrics.ts';
 import { withMetrics } from './metrics/metrics-handler.ts';
 import { startMetricsServer } from './metrics/metrics-server.ts';
@@ -23,7 +24,7 @@ import { openReadyFile } from './ready-file.ts';
 import { lockDirectory, type ServiceLock } from './service-lock.ts';
 import type { StartOptions } from './settings.ts';
 import { Tls } from './tls.ts';
-import { startWorkers } from './workers/supervisor.ts';
+import { startProcesses, type Processes } from './workers/processes.ts';
 import { WorkerReports } from './workers/worker-reports.ts';
 
 /** A running service. */
@@ -88,31 +89,31 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const stores = directory ?? ephemeralStores(randomness);
   const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const telemetry = own?.counted(log) ?? log;
-  const digestThreads = options.workers > 1 ? undefined : WorkerDigests.forProcesses(1);
-  // With workers, this process serves no requests, but has a handle for each of them.
+  // As many as a single process has: it serves the clients who are alone. Those of idle workers wait.
+  const digestThreads = WorkerDigests.forProcesses(1);
   const capacity = ProcessCapacity.ofProcess(options, telemetry);
   const memoryReturn = new MemoryReturn([capacity.uploads, capacity.downloads]);
-  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads, capacity };
+  const reports = options.workers > 1 ? new WorkerReports() : undefined;
+  const settle = reports && (() => reports.settle());
+  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads, capacity, settle };
   const service = await composeEmbeddedService(deps, options);
   const { accounts, pipeline, consoleOrigins } = service;
-  const reports = options.workers > 1 ? new WorkerReports() : undefined;
   const kept = { table: stores.table, clock, data: directory && options.data, perBucket: options.metricsBuckets };
   const metrics = own && new Metrics(own, new StoreMetrics(kept), reports);
   const scrape = async (): Promise<string> => (await metrics?.scrape()) ?? '';
-  const listen = async (): Promise<RunningListener> => {
+  const listenerDeps = async (): Promise<ListenerDeps> => {
     const handler = await withMetrics(pipeline, options, { ...service, telemetry, scrape });
-    const { connections } = capacity;
-    const running = await startListener({ ...service, handler, proxies, telemetry, tls, connections }, options);
-    own?.observer.observe(running.server, capacity);
-    return running;
+    const observe = (server: Server): void => own?.observer.observe(server, capacity);
+    return { ...service, handler, proxies, telemetry, tls, observe, connections: capacity.connections };
   };
   const metricsServer =
     options.metricsPort === 0 ? undefined : await startMetricsServer(options.metricsPort, scrape, log);
-  const listener = await (
-    directory && options.workers > 1
-      ? startWorkers(options, { ...directory, ...service, clock, log, reports, scrape })
-      : listen()
-  ).catch(async (error: unknown) => {
+  const start = async (): Promise<RunningListener & Partial<Processes>> => {
+    const listening = await listenerDeps();
+    if (!directory || !reports) return startListener(listening, options);
+    return startProcesses(options, { ...directory, ...service, log, reports, scrape, listener: listening, capacity });
+  };
+  const listener = await start().catch(async (error: unknown) => {
     await metricsServer?.close(0);
     throw error;
   });
@@ -124,7 +125,7 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject))) process.stderr.write(whereKeysAre(options.data));
   const console = options.ephemeral ? undefined : await consoleOrNone(options, { url, tls, telemetry: log });
   for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
-  if ('tellOrigins' in listener) listener.tellOrigins(consoleOrigins);
+  listener.tellOrigins?.(consoleOrigins);
   lock?.answer(service.actions);
   await readyFile?.write(url);
 

@@ -150,10 +150,10 @@ function capacityOptions(): readonly Option[] {
   return [
     setting(
       '--workers <n>',
-      'processes that serve requests; if 2 or more, another commits',
+      'processes that serve requests',
       'WORKERS',
       undefined,
-      '1; 3 or 4 where there are more processors',
+      'the processors, at most 4',
     ).argParser(workers),
     limitOption('limit to set, of those below (repeatable)'),
   ];

@@ -19,8 +19,6 @@ export interface DeskDeps {
   readonly rates: RateLimit;
   /** Follows the change feed to its end. */
   readonly drain: () => Promise<void>;
-  /** Resolves once all notices that workers had sent before the call are handled. */
-  readonly settle: () => Promise<void>;
   /** Is told that a store could not serve a request. */
   readonly refused: (isDiskFull: boolean) => void;
   /** Receives the lines of the log. */
@@ -46,14 +44,10 @@ export class Desk {
   }
 
   async answer({ kind, body, bytes }: Message): Promise<Attributes> {
-    const { table, smallBlobs, drain } = this.#deps;
+    const { smallBlobs, drain } = this.#deps;
     switch (kind) {
-      case 'commit': {
-        const { steps, changes } = stepsOfMessage(body);
-        const waited = await this.#holds(body['locks'] as readonly number[]);
-        const outcome = await table.commit(steps, changes);
-        return { ...outcomeMessage(outcome, { isSingle: steps.length === 1 && changes === 1 }), waited };
-      }
+      case 'commit':
+        return this.#commit(body);
       case 'blob':
         await smallBlobs.accept(body['ref'] as string, bytes);
         return {};
@@ -84,9 +78,6 @@ export class Desk {
       case 'abandon blobs':
         this.#deps.smallBlobs.abandon(body['refs'] as readonly string[]);
         return;
-      case 'lock':
-        void this.#lock(body['name'] as string, body['lock'] as number);
-        return;
       case 'unlock':
         this.#unlock(body['lock'] as number);
         return;
@@ -114,6 +105,27 @@ export class Desk {
     for (const number of [...this.#reservations.keys()]) this.#release(number);
   }
 
+  /**
+   * Commits while it holds the locks of the changed items, and keeps them after a conflict: the worker tries again. Queues for all of
+   * them at once, so that two commits never wait for each other.
+   */
+  async #commit(body: Attributes): Promise<Attributes> {
+    const { steps, changes } = stepsOfMessage(body);
+    const locks = body['locks'] as readonly { readonly name: string; readonly lock: number }[];
+    let held = false;
+    try {
+      const queued = locks.map(({ name, lock }) => this.#lock(name, lock));
+      const waited = !locks.every(({ lock }) => this.#locks.get(lock)?.isGranted);
+      if (waited) await Promise.all(queued);
+      const outcome = await this.#deps.table.commit(steps, changes);
+      held = outcome.outcome === 'conflict' && locks.length > 0;
+      const isSingle = steps.length === 1 && changes === 1;
+      return { ...outcomeMessage(outcome, { isSingle }), ...(waited && { waited }), ...(held && { held }) };
+    } finally {
+      if (!held) for (const { lock } of locks) this.#unlock(lock);
+    }
+  }
+
   /** Queues for the mutex, and holds it from the grant until the worker unlocks. Resolves with the grant. */
   #lock(name: string, number: number): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
@@ -130,18 +142,6 @@ export class Desk {
     return lock.granted;
   }
 
-  /** Waits for locks. @returns whether one of them was not granted yet */
-  async #holds(numbers: readonly number[]): Promise<boolean> {
-    let waited = false;
-    for (const number of numbers) {
-      const lock = this.#locks.get(number);
-      if (lock === undefined || lock.isGranted) continue;
-      waited = true;
-      await lock.granted;
-    }
-    return waited;
-  }
-
   #unlock(number: number): void {
     this.#locks.get(number)?.release();
     this.#locks.delete(number);
@@ -152,26 +152,12 @@ export class Desk {
     const number = body['reservation'] as number;
     const growth = amountOf(body['growth'] as Attributes);
     const held = this.#reservations.get(number);
-    if (held) return isGranted(held.then((reservation) => this.#settled(() => reservation.add(growth))));
-    const reservation = this.#settled(() => this.#deps.quotas.reserve(bucketOf(body), growth));
+    if (held) return isGranted(held.then((reservation) => reservation.add(growth)));
+    const reservation = this.#deps.quotas.reserve(bucketOf(body), growth);
     this.#reservations.set(number, reservation);
     const granted = await isGranted(reservation);
     if (!granted) this.#reservations.delete(number);
     return granted;
-  }
-
-  /**
-   * Repeats a refused reservation once every worker has reported its finished requests, so that no answered request counts against
-   * the next one.
-   */
-  async #settled<Result>(reserve: () => Promise<Result>): Promise<Result> {
-    try {
-      return await reserve();
-    } catch (error) {
-      if (!(error instanceof S3Error)) throw error;
-      await this.#deps.settle();
-      return reserve();
-    }
   }
 
   /** Ends a reservation, also one that has not begun yet: it then ends as soon as it has. */

@@ -29,10 +29,14 @@ const frame = { request: 0, notice: 1, reply: 2, failure: 3 } as const;
 /** The header of a frame: its size without this field, its kind, the id of the request, the size of the attributes. */
 const headSize = 4 + 1 + 4 + 4;
 const noBytes = Buffer.alloc(0);
+/** How long a notice that is not urgent may wait for another message, in milliseconds. */
+const mostDelay = 10;
+/** The bytes of such notices that may wait. */
+const mostDelayed = 64 * 1024;
 
 /**
  * Requests and notices between two processes of the service over a stream, in order in each direction. Messages of one turn of the
- * event loop go out in one write, as system calls dominate the cost.
+ * event loop go out in one write, and notices that are not urgent with them: waking the other process dominates the cost.
  */
 export class Link {
   readonly #stream: Duplex;
@@ -40,6 +44,10 @@ export class Link {
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
   #outgoing: Buffer[] = [];
+  #outgoingBytes = 0;
+  /** Whether what is outgoing is sent at the end of this turn of the event loop. */
+  #isSending = false;
+  #delay: NodeJS.Timeout | undefined;
   #incoming: Buffer = noBytes;
   #isClosed = false;
 
@@ -59,12 +67,23 @@ export class Link {
     return new Promise((resolve, reject) => {
       this.#asked.set(id, { resolve, reject });
       this.#say(frame.request, id, { ...body, kind }, bytes);
+      this.#sendSoon();
     });
   }
 
   /** Sends a notice. Requests sent later are handled later. */
   notify(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): void {
-    if (!this.#isClosed) this.#say(frame.notice, 0, { ...body, kind }, bytes);
+    if (this.#isClosed) return;
+    this.#say(frame.notice, 0, { ...body, kind }, bytes);
+    this.#sendSoon();
+  }
+
+  /** Sends a notice like {@link notify}, but waits a little for another message to send it with. */
+  notifyLater(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): void {
+    if (this.#isClosed) return;
+    this.#say(frame.notice, 0, { ...body, kind }, bytes);
+    if (this.#outgoingBytes > mostDelayed) this.#sendSoon();
+    else if (!this.#isSending) this.#delay ??= setTimeout(() => this.#send(), mostDelay);
   }
 
   /** Resolves once all messages have been handed to the operating system. */
@@ -83,15 +102,26 @@ export class Link {
     head[4] = what;
     head.writeUInt32LE(id, 5);
     head.writeUInt32LE(encoded.length, 9);
-    if (this.#outgoing.push(head, encoded) === 2) setImmediate(() => this.#send());
+    this.#outgoing.push(head, encoded);
     if (bytes.length > 0) this.#outgoing.push(bytes);
+    this.#outgoingBytes += headSize + encoded.length + bytes.length;
+  }
+
+  #sendSoon(): void {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    setImmediate(() => this.#send());
   }
 
   #send(): void {
+    this.#isSending = false;
+    clearTimeout(this.#delay);
+    this.#delay = undefined;
     if (this.#outgoing.length === 0 || this.#isClosed) return;
     const outgoing = this.#outgoing;
     this.#outgoing = [];
-    this.#stream.write(Buffer.concat(outgoing));
+    this.#stream.write(Buffer.concat(outgoing, this.#outgoingBytes));
+    this.#outgoingBytes = 0;
   }
 
   #take(chunk: Buffer): void {
@@ -133,6 +163,7 @@ export class Link {
       const { name, message: text } = error as Error;
       this.#say(frame.failure, id, { name: error instanceof TableBusy ? 'TableBusy' : name, text }, noBytes);
     }
+    this.#sendSoon();
   }
 
   #close(): void {

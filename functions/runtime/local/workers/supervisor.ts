@@ -1,16 +1,15 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Socket } from 'node:net';
-import type { Clock } from '../../../../shared/ports/clock.ts';
 import type { ReadersState } from '../../../../shared/metadata/removal/readers.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
-import { RateLimit } from '../../../../shared/protocol/rate-limit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { DataDirectory } from '../data-directory.ts';
 import type { EmbeddedService } from '../embedded-service.ts';
-import type { StartOptions } from '../settings.ts';
+import type { Connections } from './connections.ts';
 import { Desk } from './desk.ts';
 import { Link } from './link.ts';
+import { PassedConnections } from './passed-connections.ts';
 import type { WorkerReports } from './worker-reports.ts';
 
 /** The time after the end of its requests in which a worker must exit, or it is killed. */
@@ -21,19 +20,18 @@ const restartDelay = 1000;
 /** The file descriptor of a worker's link, after the standard streams and the channel of node:cluster. */
 export const linkDescriptor = 4;
 
-interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'limits' | 'kept'> {
-  readonly clock: Clock;
+export interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'kept'> {
   readonly log: Log;
-  /** Is told of the workers, where the service is measured. */
-  readonly reports?: WorkerReports | undefined;
+  /** Workers take part in it once they serve. */
+  readonly connections: Connections;
+  /** Is told of the workers. */
+  readonly reports: WorkerReports;
   /** Measures the whole service, for a worker that was asked for its metrics. */
   readonly scrape?: (() => Promise<string>) | undefined;
 }
 
-/** Listening workers. */
+/** Serving workers. */
 export interface Workers {
-  /** `http://127.0.0.1:9000` */
-  readonly url: string;
   /** Stops the workers. @param patience milliseconds after which running requests are cut off */
   close(patience: number): Promise<void>;
   /** Sends the origins of consoles to the workers, also to later ones. */
@@ -43,53 +41,41 @@ export interface Workers {
 interface RunningWorker {
   readonly worker: Worker;
   readonly link: Link;
+  readonly passed: PassedConnections;
   readonly exited: Promise<void>;
 }
 
 /**
- * Starts workers and replaces those that die. They share the port. This process commits their writes, so that the table has one
- * writer, and there is one feed, one set of quotas and rates, and one log.
+ * Starts workers and replaces those that die. This process commits their writes, so that the table has one writer, and there is one
+ * feed, one set of quotas and rates, and one log.
+ * @param count how many
  * @throws OperatorError if a worker cannot serve, with its message
  */
 export async function startWorkers(
-  options: StartOptions,
-  { table, blobs, otherProcesses, services, limits, kept, clock, log, reports, scrape }: SupervisorDeps,
+  count: number,
+  { table, blobs, otherProcesses, services, kept, log, connections, reports, scrape }: SupervisorDeps,
 ): Promise<Workers> {
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
-  const rates = new RateLimit(limits.requestsPerSecond, clock);
   const { quotas } = services;
   const running = new Set<RunningWorker>();
-  const settle = async (): Promise<void> => {
-    await Promise.allSettled([...running].map(({ link }) => link.request('settle')));
-  };
-  const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, rates, settle, output: process.stdout };
+  const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, output: process.stdout };
   let origins: readonly string[] = [];
-  /** The serving workers. */
-  const listening = new Set<Worker>();
-  /** The ports requested by workers. Workers that request the same one share it while at least one of them runs. */
-  const told = new Map<Worker, number>();
   let isStopping = false;
-  /** The address of the workers. For port 0, the first worker picks a free port. */
-  let port: number | undefined;
 
-  const start = (): Promise<string> =>
+  const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = cluster.fork();
       const desk = new Desk(deps);
+      const passed = new PassedConnections(worker, connections);
       const link = new Link(linkOf(worker), {
         answer: async (message) => {
           switch (message.kind) {
             case 'start':
-              // Without a running worker nobody holds the port, so it is requested by its number.
-              told.set(worker, [...told.values()][0] ?? port ?? options.port);
-              return { port: told.get(worker)!, origins };
-            case 'listening': {
-              const url = message.body['url'] as string;
-              port = Number(new URL(url).port);
-              listening.add(worker);
-              resolve(url);
+              return { origins };
+            case 'serving':
+              passed.begin();
+              resolve();
               return {};
-            }
             case 'scrape':
               return { text: (await scrape?.()) ?? '' };
             default:
@@ -98,32 +84,32 @@ export async function startWorkers(
         },
         hear: (message) => {
           if (message.kind === 'failed') reject(new OperatorError(message.body['text'] as string));
+          else if (message.kind === 'taken') passed.taken(message.body['number'] as number);
+          else if (message.kind === 'closed') passed.closed();
           else desk.hear(message);
         },
         closed: () => desk.close(),
       });
-      const name = reports?.add(link);
+      const name = reports.add(link);
       const forgetReaders = kept.serviceReaders.add({ readers: async () => readersOf(await link.request('readers')) });
-      worker.once('disconnect', () => told.delete(worker));
       const exited = new Promise<void>((resolveExited) => {
         worker.once('exit', (code, signal) => {
           forgetReaders();
-          const hasServed = listening.delete(worker);
-          told.delete(worker);
           running.delete(one);
-          if (name !== undefined) reports?.remove(name);
+          const hasServed = passed.end();
+          reports.remove(name);
           desk.close();
           // Releases the pages of the table that the dead worker was reading.
           otherProcesses();
           resolveExited();
           reject(new OperatorError(`a worker exited before it could serve (${signal || `exit code ${code}`})`));
           if (isStopping) return;
-          reports?.died();
+          reports.died();
           log.problem('a worker died', undefined, { pid: worker.process.pid, ...(signal ? { signal } : { code }) });
           replace(hasServed ? 0 : restartDelay);
         });
       });
-      const one = { worker, link, exited };
+      const one = { worker, link, passed, exited };
       running.add(one);
     });
 
@@ -147,8 +133,8 @@ export async function startWorkers(
     for (const { link } of running) link.notify('origins', { origins });
   };
   try {
-    const urls = await Promise.all(Array.from({ length: options.workers }, start));
-    return { url: urls[0]!, close, tellOrigins };
+    await Promise.all(Array.from({ length: count }, start));
+    return { close, tellOrigins };
   } catch (error) {
     isStopping = true;
     for (const { worker } of running) worker.process.kill('SIGKILL');
@@ -168,9 +154,9 @@ function linkOf({ process: { stdio } }: Worker): Socket {
 }
 
 /** Lets a worker finish its requests and exit. */
-async function stopWorker({ worker, link, exited }: RunningWorker, patience: number): Promise<void> {
+async function stopWorker({ worker, passed, exited }: RunningWorker, patience: number): Promise<void> {
   const killer = setTimeout(() => worker.process.kill('SIGKILL'), patience + extraPatience);
-  link.notify('stop', { patience });
+  passed.stop(patience);
   await exited;
   clearTimeout(killer);
 }

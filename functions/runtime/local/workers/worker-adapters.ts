@@ -26,16 +26,17 @@ export class LinkedCommits implements Commits {
   readonly #link: Link;
   readonly #mutex: LinkedMutex;
 
-  /** @param mutex knows which locks a commit has to wait for */
+  /** @param mutex knows which locks a commit takes */
   constructor(link: Link, mutex: LinkedMutex) {
     this.#link = link;
     this.#mutex = mutex;
   }
 
   async commit(steps: readonly Step[], changes: number): Promise<WriteOutcome> {
-    const locks = this.#mutex.locksFor(steps);
+    const taken = this.#mutex.locksFor(steps);
+    const locks = taken.map(({ turn: { name }, lock }) => ({ name, lock }));
     const body = await this.#link.request('commit', { ...stepsMessage(steps, changes), locks });
-    if (body['waited'] === true) this.#mutex.contended(steps);
+    this.#mutex.committed(taken, { waited: body['waited'] === true, areHeld: body['held'] === true });
     return outcomeOfMessage(body);
   }
 }
@@ -55,7 +56,8 @@ export class LinkedSmallBlobs implements SmallBlobWrites {
   async accept(ref: BlobRef, value: Buffer): Promise<void> {
     this.#ahead += value.length;
     if (this.#ahead <= maxAhead) {
-      this.#link.notify('blob', { ref }, value);
+      // The commit that refers to it takes it along.
+      this.#link.notifyLater('blob', { ref }, value);
       return;
     }
     this.#ahead = 0;
@@ -67,7 +69,7 @@ export class LinkedSmallBlobs implements SmallBlobWrites {
   }
 
   abandon(refs: readonly BlobRef[]): void {
-    if (refs.length > 0) this.#link.notify('abandon blobs', { refs });
+    if (refs.length > 0) this.#link.notifyLater('abandon blobs', { refs });
   }
 }
 
@@ -76,17 +78,32 @@ const contention = 1000;
 /** The items of which that is remembered. */
 const maxContended = 1000;
 
+/** The turn of an action at an item. */
+interface Turn {
+  readonly name: string;
+  /** The number of the lock that it holds, not only during a commit. */
+  held: number | undefined;
+  hasEnded: boolean;
+}
+
+/** A lock that a commit takes for the turn of an action. */
+interface Taken {
+  readonly turn: Turn;
+  readonly lock: number;
+}
+
 /**
- * The keyed mutex of the primary, shared by all processes. An action does not wait for its lock, but its commit does, in the primary:
- * so a lock that is free costs no message of its own. An action that began before it held the lock may have read what the holder then
- * changed; its commit conflicts, and its next attempt holds the lock. Where workers contend for an item, actions wait for the lock.
+ * The keyed mutex of the primary, shared by all processes. An action does not wait for its lock: each of its commits takes it, in the
+ * primary, and a commit that changes the item also releases it there, so neither costs a message. An action that began before it held
+ * the lock may have read what another one then changed: its commit conflicts, and it keeps the lock for its next attempts. Where
+ * workers contend for an item, actions wait for the lock.
  */
 export class LinkedMutex implements Pick<KeyedMutex, 'run'> {
   readonly #link: Link;
   /** The actions of this worker, of which one at a time is in the queue of the primary. */
   readonly #own = new KeyedMutex();
-  /** The locks that actions of this worker hold or wait for. */
-  readonly #locks = new Map<string, number>();
+  /** The actions in progress, by the items that they change. */
+  readonly #turns = new Map<string, Turn>();
   /** Until when the workers are taken to contend for an item, in milliseconds of `performance.now()`. */
   readonly #contended = new Map<string, number>();
   #lastLock = 0;
@@ -97,33 +114,50 @@ export class LinkedMutex implements Pick<KeyedMutex, 'run'> {
 
   run<Result>(name: string, action: () => Promise<Result>): Promise<Result> {
     return this.#own.run(name, async () => {
-      const lock = (this.#lastLock += 1);
-      this.#locks.set(name, lock);
+      const turn: Turn = { name, held: undefined, hasEnded: false };
+      this.#turns.set(name, turn);
       try {
-        if (this.#isContended(name)) await this.#link.request('lock', { name, lock });
-        else this.#link.notify('lock', { name, lock });
+        if (this.#isContended(name)) {
+          turn.held = this.#lastLock += 1;
+          await this.#link.request('lock', { name, lock: turn.held });
+        }
         return await action();
       } finally {
-        this.#locks.delete(name);
-        this.#link.notify('unlock', { lock });
+        this.#turns.delete(name);
+        turn.hasEnded = true;
+        if (turn.held !== undefined) this.#unlock(turn.held);
       }
     });
   }
 
-  /** Returns the locks of the running actions that change these items. */
-  locksFor(steps: readonly Step[]): readonly number[] {
-    if (this.#locks.size === 0) return [];
-    return steps.flatMap(({ key }) => this.#locks.get(mutexName(key)) ?? []);
+  /** Returns the locks that a commit of these items has to take: those of actions in progress that do not hold them yet. */
+  locksFor(steps: readonly Step[]): readonly Taken[] {
+    if (this.#turns.size === 0) return [];
+    return steps.flatMap(({ key }) => {
+      const turn = this.#turns.get(mutexName(key));
+      return turn === undefined || turn.held !== undefined ? [] : { turn, lock: (this.#lastLock += 1) };
+    });
   }
 
-  /** Notes that a commit of these items had to wait for a lock. */
-  contended(steps: readonly Step[]): void {
+  /**
+   * Notes what became of the locks that a commit took.
+   * @param waited whether it had to wait for one. @param areHeld whether it has kept them
+   */
+  committed(
+    taken: readonly Taken[],
+    { waited, areHeld }: { readonly waited: boolean; readonly areHeld: boolean },
+  ): void {
     if (this.#contended.size > maxContended) this.#contended.clear();
-    const until = performance.now() + contention;
-    for (const { key } of steps) {
-      const name = mutexName(key);
-      if (this.#locks.has(name)) this.#contended.set(name, until);
+    for (const { turn, lock } of taken) {
+      if (waited) this.#contended.set(turn.name, performance.now() + contention);
+      if (!areHeld) continue;
+      if (turn.hasEnded) this.#unlock(lock);
+      else turn.held = lock;
     }
+  }
+
+  #unlock(lock: number): void {
+    this.#link.notify('unlock', { lock });
   }
 
   #isContended(name: string): boolean {
@@ -157,13 +191,14 @@ export class LinkedQuotas implements Quotas {
       const body = { ...facts, growth: { ...amount } };
       if (!isLimited) {
         // It counts once there is a quota, but cannot be refused.
-        this.#link.notify('reserve', body);
+        this.#link.notifyLater('reserve', body);
         return;
       }
       if ((await this.#link.request('reserve', body))['granted'] !== true) throw quotaExceeded(bucket);
     };
     await add(growth);
-    return { add, release: () => this.#link.notify('release', { reservation }) };
+    // The primary asks for what was released before it refuses anything.
+    return { add, release: () => this.#link.notifyLater('release', { reservation }) };
   }
 }
 

@@ -8,7 +8,7 @@ import type { Link } from './link.ts';
 /** A worker that takes longer to answer is left out of a scrape. What it has counted is in the next one. */
 const patience = 1000;
 
-/** What workers have measured, as the primary asks them for it. What one counted after its last answer dies with it. */
+/** What the primary asks its workers for. What one counted after its last answer about its measurements dies with it. */
 export class WorkerReports implements OtherProcesses {
   readonly #links = new Map<string, Link>();
   #deaths = 0;
@@ -31,6 +31,11 @@ export class WorkerReports implements OtherProcesses {
 
   died(): void {
     this.#deaths += 1;
+  }
+
+  /** Resolves once all notices that the workers had sent before the call are handled. */
+  async settle(): Promise<void> {
+    await Promise.allSettled([...this.#links.values()].map((link) => link.request('settle')));
   }
 
   async collect(requests: RequestMetrics): Promise<ReadonlyMap<string, ProcessState>> {

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
@@ -12,12 +13,13 @@ import { MemoryReturn } from '../capacity/memory-return.ts';
 import { attachData } from '../data-directory.ts';
 import { WorkerDigests } from '../digests/worker-digests.ts';
 import { composeEmbeddedService } from '../embedded-service.ts';
-import { startListener } from '../listener.ts';
+import { serveConnections } from '../listener.ts';
 import type { StartOptions } from '../settings.ts';
 import { isMeasured, ProcessMeasurements } from '../metrics/metrics.ts';
 import { withMetrics } from '../metrics/metrics-handler.ts';
 import { Tls } from '../tls.ts';
 import { Link } from './link.ts';
+import type { WorkerMessage } from './passed-connections.ts';
 import { linkDescriptor } from './supervisor.ts';
 import {
   LinkedCommits,
@@ -34,7 +36,6 @@ import { measurementsOf } from './worker-reports.ts';
  * leaves commits and everything that the processes share to the primary. Exits if the primary does.
  */
 export async function runWorker(options: StartOptions): Promise<void> {
-  let stop = (_patience: number): void => process.exit();
   let consoleOrigins = new Set<string>();
   const know = (origins: unknown): void => (origins as readonly string[]).forEach((one) => consoleOrigins.add(one));
   let readers: Readers | undefined;
@@ -45,10 +46,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
       if (kind === 'readers') return Promise.resolve({ ...(readers ?? new Readers()).state() });
       return Promise.resolve(kind === 'measurements' && measurements ? measurementsOf(measurements) : {});
     },
-    hear: ({ kind, body }) => {
-      if (kind === 'origins') know(body['origins']);
-      else stop(body['patience'] as number);
-    },
+    hear: ({ body }) => know(body['origins']),
     closed: () => process.exit(1),
   });
   // A terminal sends both signals to all processes; the primary decides when a worker stops.
@@ -78,7 +76,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
       { ...stores, clock, randomness, telemetry, primary, digestThreads, capacity },
       options,
     );
-    const { port, origins } = await link.request('start');
+    const { origins } = await link.request('start');
     ({ consoleOrigins, readers } = service);
     know(origins);
     // The primary reads the files as well and logs the outcome.
@@ -86,18 +84,27 @@ export async function runWorker(options: StartOptions): Promise<void> {
     const scrape = async (): Promise<string> => (await link.request('scrape'))['text'] as string;
     const handler = await withMetrics(service.pipeline, options, { ...service, telemetry, scrape });
     const { connections } = capacity;
-    const deps = { ...service, handler, proxies, telemetry, tls, connections };
-    const listener = await startListener(deps, { ...options, port: port as number });
-    measurements?.observer.observe(listener.server, capacity);
-    stop = (patience) => {
-      void listener.close(patience).then(async () => {
-        await service.close();
-        log.flush();
-        await link.flush();
-        process.exit();
-      });
+    const observe = (server: Server): void => measurements?.observer.observe(server, capacity);
+    const server = serveConnections({ ...service, handler, proxies, telemetry, tls, connections, observe });
+    const serve = (socket: Socket | undefined): void => {
+      const closed = (): void => link.notifyLater('closed');
+      if (socket === undefined) return closed();
+      socket.once('close', closed);
+      server.serve(socket);
     };
-    await link.request('listening', { url: listener.url });
+    const stop = async (patience: number): Promise<void> => {
+      await server.close(patience);
+      await service.close();
+      log.flush();
+      await link.flush();
+      process.exit();
+    };
+    process.on('message', (message: WorkerMessage, socket: Socket | undefined) => {
+      if (message.kind === 'stop') return void stop(message.patience);
+      link.notify('taken', { number: message.number });
+      serve(socket);
+    });
+    await link.request('serving');
   } catch (error) {
     const text = error instanceof OperatorError ? error.message : ((error as Error).stack ?? String(error));
     link.notify('failed', { text });

@@ -23,8 +23,10 @@ interface Worker {
 /** A primary with a table that only counts commits, and its workers, over streams instead of processes. */
 class Primary {
   readonly #mutex = new KeyedMutex();
-  /** The values that were committed, in order. */
+  /** What was committed, in order. */
   readonly committed: string[] = [];
+  /** How many of the next commits conflict. */
+  conflicts = 0;
 
   worker(): Worker {
     const [up, down] = [new PassThrough(), new PassThrough()];
@@ -52,6 +54,10 @@ class Primary {
 
   #deps(): DeskDeps {
     const commit = async (steps: readonly Step[]): Promise<unknown> => {
+      if (this.conflicts > 0) {
+        this.conflicts -= 1;
+        return { outcome: 'conflict', failed: [{ key: steps[0]!.key, item: undefined }] };
+      }
       this.committed.push(steps[0]!.key.sk + ':' + steps.length);
       return { outcome: 'written', old: [undefined] };
     };
@@ -86,75 +92,104 @@ async function delivered(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-it('takes a free lock without waiting for an answer: a change costs one request', async () => {
+/** Begins an action that holds the lock: its first commit conflicts, and it has not tried again yet. */
+async function begin(primary: Primary, { mutex, commits }: Worker) {
+  const pause = paused();
+  primary.conflicts += 1;
+  const ended = mutex.run(name, async () => {
+    await commits.commit(put(item), 1);
+    await pause.run();
+  });
+  await pause.begun;
+  return { goOn: pause.goOn, ended };
+}
+
+it('takes a free lock with the commit, and releases it there: a change costs one message and its answer', async () => {
   const primary = new Primary();
   const worker = primary.worker();
   await worker.mutex.run(name, () => worker.commits.commit(put(item), 1));
   await delivered();
-  expect(worker.sent).toEqual(['lock', 'commit?', 'unlock']);
+  expect(worker.sent).toEqual(['commit?']);
+  const other = primary.worker();
+  await other.mutex.run(name, () => other.commits.commit(put(item), 1));
+  expect(primary.committed).toEqual(['key:1', 'key:1']);
+});
+
+it('keeps the lock after a conflict until the action ends, so that its next attempt is not in vain', async () => {
+  const primary = new Primary();
+  const [holder, other] = [primary.worker(), primary.worker()];
+  const pause = paused();
+  primary.conflicts = 1;
+  const change = holder.mutex.run(name, async () => {
+    expect((await holder.commits.commit(put(item), 1)).outcome).toBe('conflict');
+    await pause.run();
+    expect((await holder.commits.commit(put(item, { pk: 'a', sk: 'b' }), 2)).outcome).toBe('written');
+  });
+  await pause.begun;
+  const waiting = other.mutex.run(name, () => other.commits.commit(put(item), 1));
+  await delivered();
+  expect(primary.committed).toEqual([]);
+  pause.goOn();
+  await Promise.all([change, waiting]);
+  expect(primary.committed).toEqual(['key:2', 'key:1']);
+  expect(holder.sent).toEqual(['commit?', 'commit?', 'unlock']);
 });
 
 it('lets a commit wait for a lock that another worker holds, and then has actions wait before they begin', async () => {
   const primary = new Primary();
   const [holder, other] = [primary.worker(), primary.worker()];
-  const holding = paused();
-  const held = holder.mutex.run(name, holding.run);
-  await delivered();
+  const held = await begin(primary, holder);
   const waiting = other.mutex.run(name, () => other.commits.commit(put(item), 1));
   await delivered();
-  expect(other.sent).toEqual(['lock', 'commit?']);
+  expect(other.sent).toEqual(['commit?']);
   expect(primary.committed).toEqual([]);
-  holding.goOn();
-  await Promise.all([held, waiting]);
+  held.goOn();
+  await Promise.all([held.ended, waiting]);
   expect(primary.committed).toEqual(['key:1']);
 
-  const again = paused();
-  const heldAgain = holder.mutex.run(name, again.run);
-  await delivered();
+  const again = await begin(primary, holder);
   const action = paused();
   action.goOn();
   const begins = other.mutex.run(name, action.run);
   let hasBegun = false;
   void action.begun.then(() => (hasBegun = true));
   await delivered();
-  expect(other.sent.slice(3)).toEqual(['lock?']);
+  expect(other.sent.slice(1)).toEqual(['lock?']);
   expect(hasBegun).toBe(false);
   again.goOn();
-  await Promise.all([heldAgain, begins]);
+  await Promise.all([again.ended, begins]);
   expect(hasBegun).toBe(true);
 });
 
 it('does not make commits of other items wait', async () => {
   const primary = new Primary();
   const [holder, other] = [primary.worker(), primary.worker()];
-  const holding = paused();
-  const held = holder.mutex.run(name, holding.run);
-  await delivered();
+  const held = await begin(primary, holder);
   await other.commits.commit(put({ pk: 'head/bucket', sk: 'another' }), 1);
   expect(primary.committed).toEqual(['another:1']);
-  holding.goOn();
-  await held;
+  held.goOn();
+  await held.ended;
 });
 
-it('gives up a lock that was not granted yet when its action ends without a commit', async () => {
+it('releases a lock that was kept for an action which has ended meanwhile', async () => {
   const primary = new Primary();
-  const [holder, other, third] = [primary.worker(), primary.worker(), primary.worker()];
-  const holding = paused();
-  const held = holder.mutex.run(name, holding.run);
-  await delivered();
-  await other.mutex.run(name, () => Promise.resolve());
-  holding.goOn();
-  await held;
-  await third.mutex.run(name, () => third.commits.commit(put(item), 1));
+  const [worker, other] = [primary.worker(), primary.worker()];
+  primary.conflicts = 1;
+  // The commit is not that of the action, but changes its item.
+  const pause = paused();
+  const action = worker.mutex.run(name, pause.run);
+  const commit = worker.commits.commit(put(item), 1);
+  pause.goOn();
+  await action;
+  await commit;
+  await other.mutex.run(name, () => other.commits.commit(put(item), 1));
   expect(primary.committed).toEqual(['key:1']);
 });
 
 it('passes the locks of a worker that died to the others, and still makes the commits it had sent', async () => {
   const primary = new Primary();
   const [holder, victim, other] = [primary.worker(), primary.worker(), primary.worker()];
-  const holding = paused();
-  void holder.mutex.run(name, holding.run);
-  await delivered();
+  await begin(primary, holder);
   void victim.mutex.run(name, () => victim.commits.commit(put(item, { pk: 'a', sk: 'b' }), 2));
   await delivered();
   victim.die();
