@@ -134,7 +134,11 @@ export class Removals {
     return optimistically(
       async (attempt) => {
         const found = await find(chain);
-        if (found === undefined && lost !== undefined) return { version: lost };
+        if (lost !== undefined && found?.version.instance !== lost.instance) {
+          // Either this request has removed it, or another one has replaced it. Removing what is there now could be a second removal.
+          if (found !== undefined) throw new OutcomeUnknown();
+          return { version: lost };
+        }
         if (authorisation) bucket = await (found ? buckets.readyFor(bucket) : buckets.standing(bucket));
         const caller = await authorisation?.confirmVersion(bucket, found?.version).catch((error: unknown) => {
           throw lost === undefined ? error : new OutcomeUnknown(error);
