@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
 /** The resources that a process may use. */
@@ -22,6 +22,37 @@ export function thisMachine(): Machine {
     heap: getHeapStatistics().heap_size_limit,
     freeHandles: freeHandles(),
   };
+}
+
+/** Returns the number of processors that this process may use. */
+export function usableProcessors(): number {
+  return Math.min(
+    availableParallelism(),
+    processorQuota((path) => readFileSync(path, 'utf8')),
+  );
+}
+
+/**
+ * Returns how many processors the control group may use, rounded up; Infinity without a limit. A container sees its own group as the root,
+ * a service of systemd has a path. `availableParallelism()` regards this only in later versions of Node.js.
+ * https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files
+ * @param read returns the content of a file. Throws if there is none
+ */
+export function processorQuota(read: (path: string) => string): number {
+  const readIfAny = (path: string): string => {
+    try {
+      return read(path);
+    } catch {
+      return '';
+    }
+  };
+  const path = /^0::(\/.+)$/m.exec(readIfAny('/proc/self/cgroup'))?.[1] ?? '';
+  const quotas = [`/sys/fs/cgroup${path}/cpu.max`, '/sys/fs/cgroup/cpu.max'].map((file) => {
+    const [quota, period] = readIfAny(file).split(' ');
+    const processors = Math.ceil(Number(quota) / Number(period));
+    return processors > 0 ? processors : Infinity;
+  });
+  return Math.min(...quotas);
 }
 
 /** Returns the number of free file handles, which only Linux reports. Elsewhere, accepting a connection or opening a file fails first. */

@@ -1,5 +1,4 @@
-import { availableParallelism } from 'node:os';
-import { thisMachine } from '../capacity/machine.ts';
+import { thisMachine, usableProcessors } from '../capacity/machine.ts';
 
 /** More add little: see the shares of the primary in docs/performance.md. */
 const most = 4;
@@ -7,6 +6,6 @@ const most = 4;
 const memoryOfProcess = 512 * 1024 * 1024;
 
 /** Returns the number of processes that serve, of a service for which none is set. */
-export function defaultWorkers(processors = availableParallelism(), memory = thisMachine().memory): number {
+export function defaultWorkers(processors = usableProcessors(), memory = thisMachine().memory): number {
   return Math.max(1, Math.min(processors, most, Math.floor(memory / memoryOfProcess)));
 }

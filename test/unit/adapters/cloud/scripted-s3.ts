@@ -61,7 +61,8 @@ export class ScriptedS3 {
     const { uploadsFail } = this.#options;
     if (method === 'PUT' && uploadsFail === 'ECONNRESET')
       throw Object.assign(new Error('reset'), { code: uploadsFail });
-    if (method === 'PUT' && typeof uploadsFail === 'object') return http(uploadsFail[0], `<Error><Code>${uploadsFail[1]}</Code></Error>`);
+    if (method === 'PUT' && typeof uploadsFail === 'object')
+      return http(uploadsFail[0], `<Error><Code>${uploadsFail[1]}</Code></Error>`);
     if (method === 'PUT' && query['partNumber'] !== undefined) return this.#part(Number(query['partNumber']), request);
     if (method === 'PUT' || (method === 'POST' && query['uploads'] !== undefined)) {
       this.requests.push(method === 'PUT' ? 'PutObject' : 'CreateMultipartUpload');
