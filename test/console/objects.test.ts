@@ -37,6 +37,17 @@ async function shown(
   return { page, bucket };
 }
 
+/** Drops a file or folder on the list of a bucket by the browser's own drag and drop: only that gives a page entries that are folders. */
+async function drop(page: Page, path: string, bucket: string): Promise<void> {
+  const debug = await page.context().newCDPSession(page);
+  const box = (await page.locator('.drop-target').boundingBox())!;
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await debug.send('Input.dispatchDragEvent', { type, x: box.x + 50, y: box.y + 50, data });
+    if (type === 'dragOver') await page.getByText(`Drop to upload to ${bucket}`).waitFor();
+  }
+}
+
 const menu = async (page: Page, name: string, item: string): Promise<void> => {
   await row(page, name).click({ button: 'right' });
   await page.getByRole('menuitem', { name: item }).click();
@@ -418,14 +429,7 @@ describe('uploading', () => {
     await mkdir(join(folder, 'tree/leaf'), { recursive: true });
     await writeFile(join(folder, 'tree/a.txt'), 'a');
     await writeFile(join(folder, 'tree/leaf/b.txt'), 'b');
-    // The browser's own drag and drop: only that gives a page entries that are folders.
-    const debug = await page.context().newCDPSession(page);
-    const box = (await page.locator('.drop-target').boundingBox())!;
-    const data = { items: [], files: [join(folder, 'tree')], dragOperationsMask: 1 };
-    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-      await debug.send('Input.dispatchDragEvent', { type, x: box.x + 50, y: box.y + 50, data });
-      if (type === 'dragOver') await page.getByText(`Drop to upload to ${bucket}`).waitFor();
-    }
+    await drop(page, join(folder, 'tree'), bucket);
     await row(page, 'tree').waitFor();
     await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
   });
@@ -454,13 +458,7 @@ describe('uploading', () => {
         return { isFile: false, name: folder.name, createReader: () => ({ readEntries }) } as never;
       };
     });
-    const debug = await page.context().newCDPSession(page);
-    const box = (await page.locator('.drop-target').boundingBox())!;
-    const data = { items: [], files: [join(folder, 'tree')], dragOperationsMask: 1 };
-    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-      await debug.send('Input.dispatchDragEvent', { type, x: box.x + 50, y: box.y + 50, data });
-      if (type === 'dragOver') await page.getByText(`Drop to upload to ${bucket}`).waitFor();
-    }
+    await drop(page, join(folder, 'tree'), bucket);
     await page.getByText('could not read tree/b.txt').waitFor();
     await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/c.txt']);
   });

@@ -1,6 +1,6 @@
-import { computed, signal, type ReadonlySignal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { S3Client } from '../../s3/client.ts';
-import { everyObject, listObjects, type Entry } from '../../s3/listing.ts';
+import { listObjects, type Entry } from '../../s3/listing.ts';
 import { isFailure } from '../../s3/failure.ts';
 import type { ShownRows } from './selection.ts';
 
@@ -212,64 +212,4 @@ function arrange(entries: readonly Entry[], { by, down }: Sort): readonly Entry[
     if (by === 'name') folders.reverse();
   }
   return [...folders, ...objects];
-}
-
-/** Results that are shown as they are found. */
-export interface FoundModel extends ShownRows {
-  readonly kind: 'search' | 'deleted';
-  readonly hits: ReadonlySignal<readonly Entry[]>;
-  /** The number of objects or versions searched. */
-  readonly looked: ReadonlySignal<number>;
-  readonly isComplete: ReadonlySignal<boolean>;
-  readonly error: ReadonlySignal<unknown>;
-  stop(): void;
-}
-
-/** Searches all names of a bucket for a text, and shows matches as it finds them. */
-export class SearchModel implements FoundModel {
-  readonly order = this;
-  readonly kind = 'search';
-  readonly hits = signal<readonly Entry[]>([]);
-  readonly looked = signal(0);
-  readonly isComplete = signal(false);
-  readonly error = signal<unknown>(undefined);
-  readonly text: string;
-  private readonly stopping = new AbortController();
-
-  constructor(client: S3Client, bucket: string, text: string) {
-    this.text = text;
-    void this.run(client, bucket);
-  }
-
-  at(index: number): Entry | undefined {
-    return this.hits.value[index];
-  }
-
-  between(from: number, to: number): readonly Entry[] {
-    return this.hits.value.slice(from, to + 1);
-  }
-
-  all(): readonly Entry[] {
-    return this.hits.value;
-  }
-
-  stop(): void {
-    this.stopping.abort();
-    this.isComplete.value = true;
-  }
-
-  private async run(client: S3Client, bucket: string): Promise<void> {
-    const wanted = this.text.toLowerCase();
-    try {
-      for await (const page of everyObject(client, bucket, '', this.stopping.signal)) {
-        if (this.stopping.signal.aborted) return;
-        const found = page.filter(({ key }) => key.toLowerCase().includes(wanted));
-        if (found.length > 0) this.hits.value = [...this.hits.value, ...found];
-        this.looked.value += page.length;
-      }
-    } catch (error) {
-      if (!isFailure(error, 'Aborted')) this.error.value = error;
-    }
-    this.isComplete.value = true;
-  }
 }

@@ -1,6 +1,8 @@
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { FoundModel, ListingModel, SortKey } from './listing-model.ts';
+import type { DeletedModel } from './deleted-model.ts';
+import type { ListingModel, SortKey } from './listing-model.ts';
+import type { SearchModel } from './search-model.ts';
 import { isCoarse, ObjectRow, SkeletonRow, type RowActions } from './object-row.tsx';
 import type { Selection } from './selection.ts';
 import { firstNamed } from './typed-name.ts';
@@ -11,7 +13,7 @@ interface Props {
   readonly bucket: string;
   readonly listing: ListingModel;
   /** What is shown in place of the folder. */
-  readonly found: FoundModel | undefined;
+  readonly found: SearchModel | DeletedModel | undefined;
   readonly selection: Selection;
   readonly actions: GridActions;
 }

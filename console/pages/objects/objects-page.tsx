@@ -4,7 +4,8 @@ import { useChanges } from './changes.ts';
 import { DeletedModel, isDeleted } from './deleted-model.ts';
 import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
-import { ListingModel, SearchModel, type FoundModel } from './listing-model.ts';
+import { ListingModel } from './listing-model.ts';
+import { SearchModel } from './search-model.ts';
 import { ObjectGrid, type GridActions } from './object-grid.tsx';
 import { shownName } from './names.ts';
 import { PathBar } from './path-bar.tsx';
@@ -60,7 +61,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab, deleted }: Props) {
     () => (deleted === true ? new DeletedModel(client, bucket, prefix) : undefined),
     [client, bucket, prefix, deleted, reads],
   );
-  const found: FoundModel | undefined = search ?? removed;
+  const found: SearchModel | DeletedModel | undefined = search ?? removed;
   const selection = useMemo(() => new Selection(), [bucket, prefix, found]);
   const isLoading = listing.isLoading.value;
   const error = found === undefined ? listing.error.value : found.error.value;
@@ -208,7 +209,7 @@ function StatusBar({
   onEnd,
 }: {
   readonly listing: ListingModel;
-  readonly found: FoundModel | undefined;
+  readonly found: SearchModel | DeletedModel | undefined;
   /** What was searched. */
   readonly text: string;
   readonly onDeleted: () => void;

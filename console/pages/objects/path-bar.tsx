@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SearchModel } from './listing-model.ts';
+import type { SearchModel } from './search-model.ts';
 import { visibleName } from '../../format/names.ts';
 import { t } from '../../messages/messages.ts';
 import { addressOf, go } from '../../session/router.ts';
