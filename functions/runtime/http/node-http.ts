@@ -204,10 +204,6 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#started = true;
     if (this.#expectsContinue) this.#response.writeContinue();
     if (this.#ended) return;
-    if (this.#request.complete) {
-      yield* this.#arrived();
-      return;
-    }
     const stall = new Stall(this.#limits, () => this.received);
     const chunks = this.#request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
     try {
@@ -223,15 +219,6 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     } finally {
       stall.cancel();
     }
-  }
-
-  /** Yields a body that has arrived as a whole, like most small ones: there is nothing to wait for. */
-  *#arrived(): Generator<Uint8Array> {
-    for (let chunk: Buffer | null; (chunk = this.#request.read() as Buffer | null) !== null;) {
-      this.received += chunk.byteLength;
-      yield chunk;
-    }
-    this.#ended = true;
   }
 
   /** Discards the rest, within bounds. A client that waits for `100 Continue` will not send anything. */
