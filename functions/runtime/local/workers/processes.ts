@@ -14,11 +14,11 @@ export interface ProcessesDeps extends Omit<SupervisorDeps, 'connections'> {
 export type Processes = RunningListener & Pick<Workers, 'tellOrigins'>;
 
 /**
- * Returns how many connections each of the primary's own counts as. It commits for its workers, so it gets fewer than each of them. A
- * caller alone is served by it, which needs no messages.
+ * Returns how many connections each of the primary's own counts as. The more workers it commits for, the fewer it gets; next to one
+ * worker it gets half of them, as a write that it serves itself needs no messages.
  */
 function ownWeight(workers: number): number {
-  return 2 * workers;
+  return workers;
 }
 
 /**
