@@ -100,6 +100,18 @@ describe('connections to a service with a worker', () => {
     await service.stop();
   });
 
+  it('of a client alone remain with that process when it connects again for each request', async () => {
+    service = await startService({ args: ['--workers', '2'] });
+    const names = new Set<string>();
+    for (let count = 0; count < 30; count += 1) {
+      const connection = await RawConnection.open(service.url);
+      connection.write(request);
+      names.add(nameOf(await connection.response()));
+      connection.close();
+    }
+    expect(names.size).toBe(1);
+  });
+
   it('are at first those of the process that commits, so a client alone waits for no other', async () => {
     service = await startService({ args: ['--workers', '2'] });
     const connection = await RawConnection.open(service.url);

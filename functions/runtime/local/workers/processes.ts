@@ -33,7 +33,13 @@ export async function startProcesses(options: StartOptions, deps: ProcessesDeps)
   const place: Place = {
     weight: ownWeight(workerCount),
     serve: (socket) => {
-      socket.once('close', () => connections.closed(place));
+      let isCounted = true;
+      const uncount = (): void => {
+        if (isCounted) connections.closed(place);
+        isCounted = false;
+      };
+      // One that the client has ended closes a little later: the client may connect again meanwhile, and is not to be sent to a worker.
+      socket.once('end', uncount).once('close', uncount);
       own.serve(socket);
     },
   };
