@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { workers } from './test/support/shared-services.ts';
 
 const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
@@ -32,6 +33,7 @@ const searches = ['test/model/**/*.test.ts', 'test/stalls/**/*.test.ts'];
 export default defineConfig({
   test: {
     maxWorkers: workers,
+    sequence: { sequencer: LongestFirst },
     coverage: { provider: 'v8', include: ['shared/**/*.ts', 'functions/**/*.ts'] },
     projects: [
       {

@@ -79,7 +79,8 @@ function linesOfProcesses() {
     const { result } = JSON.parse(readFileSync(join(dumps, name), 'utf8'));
     const script = result.find(({ url }) => url === `file://${bundle}`);
     if (script === undefined) continue;
-    rangesThatRan(script, code.length).forEach((one, at) => (ran[at] |= one));
+    const inThisOne = rangesThatRan(script, code.length);
+    for (let at = 0; at < code.length; at += 1) ran[at] |= inThisOne[at];
   }
   const map = new TraceMap(readFileSync(`${bundle}.map`, 'utf8'));
   const found = new Map(map.sources.map((source) => [source.replace(/^(\.\.\/)+/, ''), new Set()]));
