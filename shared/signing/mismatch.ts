@@ -27,5 +27,5 @@ export function signatureDoesNotMatch({ accessKeyId, signature, stringToSign, ca
 
 /** Removes customer encryption keys, because an error body may end up in a log. */
 function withoutCustomerKeys(canonical: string): string {
-  return canonical.replace(/(x-amz-[a-z-]{0,64}customer-key[:=])[^\n&]*/gi, '$1…');
+  return canonical.replace(/(x-amz-(?:copy-source-)?server-side-encryption-customer-key[:=])[^\n&]*/gi, '$1…');
 }
