@@ -15,7 +15,7 @@ import { explore, type Exploration } from './scheduler.ts';
 
 const writing = [...operations.values()].filter(({ needs }) => needs.table === 'write').map(({ name }) => name);
 
-/** Every schedule of each request of an operation. */
+/** Explores every schedule of each request of an operation. */
 async function explored(
   operation: OperationName,
   meddling: Meddling,
@@ -62,7 +62,7 @@ describe.each(modes)('%s', (_, freeChecks) => {
   });
 });
 
-/** Takes one check out of the product. */
+/** Removes one check from the product. */
 interface Mutation {
   readonly takeOut: () => void;
   readonly operation: OperationName;
@@ -70,7 +70,7 @@ interface Mutation {
   readonly freeChecks: boolean;
 }
 
-/** A method as it is, to be called by what takes its place. */
+/** The original methods, to be called by their replacements. */
 const original = {
   confirm: Reflect.get(RequestAuthorisation.prototype, 'confirm'),
   commitConditions: Reflect.get(Buckets.prototype, 'commitConditions'),
