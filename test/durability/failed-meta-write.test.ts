@@ -35,7 +35,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const ended = /^stillage: a write to the table in \S+ failed on the disk; exiting: start the service again$/m;
 
-/** A service whose next write to the first pages of its table fails once, when it is told to. */
+/** Starts a service whose next write to the first pages of its table can be made to fail once. */
 async function fragile(data: string): Promise<{ service: Service; client: S3Client; failNext: () => Promise<void> }> {
   const trigger = `${data}.trigger`;
   const service = await startService({ data, env: { LD_PRELOAD: library, FAIL_META_WRITE: trigger } });
