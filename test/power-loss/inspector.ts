@@ -26,8 +26,8 @@ export interface Found {
 }
 
 /**
- * Findings that a crash may leave: bytes and documents that nothing refers to, and the mark of a bucket that was being deleted, which ends by
- * itself. docs/durability.md says so.
+ * Findings that a crash may leave: bytes and documents without references, and the mark of a bucket that was being deleted, which expires
+ * by itself: docs/durability.md.
  */
 const harmless = new Set(['orphan-blob', 'orphan-details', 'orphan-manifest', 'orphan-document', 'stale-transition']);
 const host = 'stillage.test';
