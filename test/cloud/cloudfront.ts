@@ -10,7 +10,7 @@ import type { ApiRequest, ApiResponse } from './rest-api.ts';
 import type { VpcOriginPath } from './vpc-origin.ts';
 
 /*
- * What a distribution of CloudFront does to requests on their way to an origin:
+ * The changes that a CloudFront distribution makes to requests to an origin:
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/RequestAndResponseBehaviorCustomOrigin.html
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cloudfront-limits.html
  */

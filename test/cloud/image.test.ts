@@ -8,8 +8,8 @@ import { temporaryDirectory } from '../infra/synthesis.ts';
 import { run } from '../support/programs.ts';
 
 /*
- * The image cannot be built here. What its Dockerfile copies is put into a directory as it would be into the image, in the
- * same two stages, and what it starts is started there, by a user without rights. Packages alone are not installed anew.
+ * Tests the image without building it: the files that the Dockerfile copies are put into a directory, in the same two stages, and its
+ * command is started there by an unprivileged user. Only the packages are not installed anew.
  */
 
 interface Copy {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ProxyEvent, ProxyResult } from '../../functions/runtime/cloud/api-gateway.ts';
 
 /*
- * What a REST API of API Gateway does to requests and answers on their way to and from a function, as recorded:
+ * The changes that a REST API of API Gateway makes to requests to a function, and to its responses, as recorded:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
  * https://github.com/localstack/localstack/blob/v4.0.0/tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json
  */

@@ -16,8 +16,8 @@ import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
 import { modelSettings, noProjects } from './scenario.ts';
 
 /*
- * The holes that one sequence of calls shows, without any interleaving. As in holes.test.ts, each opens when its rule is taken
- * out, and is closed when it is put back.
+ * Holes that a single sequence of calls shows, without interleaving. As in holes.test.ts, each opens when its rule is removed, and is
+ * closed with it.
  */
 
 const clock = new SetClock();

@@ -20,8 +20,8 @@ import type { Mutation, Scenario } from './scenario.ts';
 import { expectToBreak, expectToHold } from './verdict.ts';
 
 /*
- * Every rule of the data model closes a hole. Here each is taken out, and the hole opens; and put back, and the same scenario holds.
- * The holes of the followers (double counting, shared reads) and of pure functions are in followers.test.ts.
+ * Every rule of the data model closes a hole: without the rule the scenario fails, with it the scenario holds. The holes of the followers
+ * (double counting, shared reads) and of pure functions are in followers.test.ts.
  */
 
 function hole(title: string, rule: Mutation, how: RegExp, scenario: Scenario): void {

@@ -9,8 +9,8 @@ import { idle, meddlings, prepareHostile, type Meddling } from './hostile-world.
 import { explore, type Exploration } from './scheduler.ts';
 
 /*
- * A tenant whose requests are held until somebody has taken away what they were authorised on. Every operation that writes meets
- * everything that can be taken away, between any two of its accesses to the table; docs/security.md says what must hold.
+ * A tenant whose requests are held until what they were authorised on has been revoked. Every operation that writes is combined with every
+ * such change, between any two of its accesses to the table; docs/security.md says what must hold.
  */
 
 const writing = [...operations.values()].filter(({ needs }) => needs.table === 'write').map(({ name }) => name);

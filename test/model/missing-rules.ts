@@ -26,8 +26,8 @@ import type {
 import type { Adapters, Mutation } from './scenario.ts';
 
 /*
- * The rules of the data model, each taken out: between the repositories and the table, or by a subclass in a repository's place. The
- * repositories themselves know of none of this.
+ * Removes rules of the data model: by a table between the repositories and the model, or by a subclass of a repository. The repositories
+ * themselves are unchanged.
  */
 
 /** A table that forwards every call to another. Its subclasses each drop one rule. */

@@ -17,7 +17,8 @@ import { signed, type Unsigned } from '../support/signer.ts';
 
 /*
  * Slow readers, copies and uploads on two processes of a service, while everything that they read is deleted, overwritten and released, in
- * random order. Blobs are stricter than any store: every few bytes are looked up again, so no open file saves a reader.
+ * random order. The blob store is stricter than a real one: the blob is looked up again every few bytes, so an open file does not help a
+ * reader.
  */
 
 const host = 'stillage.test';

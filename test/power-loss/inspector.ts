@@ -12,8 +12,8 @@ import { queryOf, signed, type Unsigned } from '../support/signer.ts';
 import { md5, type Version, type World } from './world.ts';
 
 /*
- * A child process that starts the service, without a listener, on the directory that each message names, and answers what it finds there:
- * that everything agrees with everything else, and what clients can see. Damage may end it.
+ * A child process that starts the service, without a listener, on the directory in each message, and replies with the state that clients
+ * can see, and with any inconsistencies. Damage may end the process.
  */
 
 /** The data found in a directory. */

@@ -8,7 +8,7 @@ import type { ServiceUnderTest } from './service-under-test.ts';
 import { pathOf, queryOf, type Key, type Unsigned } from './signer.ts';
 
 /*
- * A request for each operation that changes something, with a body whether that means something or not, so that it can be held.
+ * A request for each operation that changes data. Each has a body, meaningful or not, so that it can be held.
  */
 
 /** The bucket in which something is changed, and the callers. */

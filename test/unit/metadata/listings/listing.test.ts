@@ -120,7 +120,7 @@ function naiveLines(
   return lines;
 }
 
-/* What may be asked of what. */
+/* Generators of keys and of listings. */
 
 const unit = fc.constantFrom('a', 'b', '/', '//', '%', ' ', '\u0001', '\ud7ff', '\ue000', '\ufffd', '😀', '\u{10ffff}');
 const keyText = fc.string({ unit, minLength: 1, maxLength: 5 });

@@ -9,9 +9,8 @@ import { person, PipelineInProcess, type Answered } from '../../../support/pipel
 import type { Unsigned } from '../../../support/signer.ts';
 
 /*
- * Who may do what: every operation, asked for by everybody, under every kind of rule. What is expected is written down from what
- * S3's documentation says of ACLs and policies, and from the answers to what it leaves open that docs/adr records; nothing of it is
- * taken from the code.
+ * Every operation, by every kind of caller, under every kind of rule. The expected results are written down from the documentation of S3 on
+ * ACLs and policies and, where it leaves a result open, from the decisions in docs/adr; none is taken from the code.
  */
 
 const people = {
