@@ -145,7 +145,7 @@ describe('a place that cannot be used', () => {
     const path = fresh();
     await mkdir(path, { mode: 0o555 });
     await chmod(folder, 0o755);
-    // To root nothing is forbidden.
+    // Permissions do not restrict root.
     const options = process.getuid?.() === 0 ? { as: 65_534 } : {};
     await expectRefused(['--data', path], 'EACCES', options);
     await expectRefused(['--data', join(path, 'data')], 'EACCES', options);

@@ -15,7 +15,7 @@ interface Orders {
   readonly post: { readonly url: string; readonly fields: Readonly<Record<string, string>> };
   readonly put: string;
   readonly get: string;
-  /** Of a bucket without rules. */
+  /** The URL of a bucket without CORS rules. */
   readonly closed: string;
 }
 

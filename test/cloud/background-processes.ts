@@ -11,7 +11,7 @@ interface MappingResource {
 
 /** The options of the functions in the background. */
 export interface BackgroundOptions {
-  /** Of the stack that they are in. */
+  /** The template of their stack. */
   readonly template: object;
   readonly bundles: readonly BackgroundBundle[];
   /** The endpoint of the gate before the engines, which identifies functions by their access keys. */
@@ -27,7 +27,7 @@ export interface BackgroundOptions {
  * when it is first needed, as Lambda does.
  */
 export class BackgroundProcesses {
-  /** Of the followers of the change feed, by their names. */
+  /** The mappings of the followers of the change feed, by their names. */
   readonly mappings: ReadonlyMap<string, StreamMapping>;
   readonly #options: BackgroundOptions;
   readonly #bundles: ReadonlyMap<string, BackgroundBundle>;

@@ -7,7 +7,7 @@ import type { Grant, Grantee } from './template-grants.ts';
 interface Use {
   readonly action: string;
   readonly thing: string;
-  /** Of the resource, where it may be another one. */
+  /** The account of the resource, where it may be another one. */
   readonly account?: string;
 }
 
@@ -94,7 +94,7 @@ export class RoleGate {
     return answer;
   }
 
-  /** To the engine that it is for. */
+  /** Forwards a call to its engine. */
   async #pass(call: EngineCall): Promise<EngineAnswer> {
     if (this.isOut) return { status: 503, headers: ['Content-Type', 'text/plain'], body: Buffer.from('out of order') };
     const target = String(call.headers['x-amz-target']);

@@ -77,7 +77,7 @@ describe('a write of the page that says where everything is', () => {
     expect(await read(again, 'bucket', 'after')).toBe('after');
     again.destroy();
     expect(await next.stop()).toBe(0);
-    // Of a write that was not answered, bytes without an owner may be left, and nothing else.
+    // An unanswered write may leave bytes without an owner, and nothing else.
     expect((await runProgram(['scrub', '--repair', '--data', data, '--min-age', '0'])).stderr).toBe('');
     await expectScrubClean(data);
   });

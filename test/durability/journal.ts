@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** A possible content of an object. */
 export interface Content {
   readonly bytes: Buffer;
-  /** As the ETag header shows it, quoted. */
+  /** The value of the ETag header, quoted. */
   readonly etag: string;
 }
 

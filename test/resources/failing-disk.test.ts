@@ -254,7 +254,7 @@ describe('a disk that fails', () => {
     await expectAcknowledged();
     expect((await get('refused-0')).status).toBe(404);
     expect(await service.stop()).toBe(0);
-    // Of refused uploads, bytes without an owner may be left, and nothing else.
+    // Refused uploads may leave bytes without an owner, and nothing else.
     expect((await runProgram(['scrub', '--repair', '--data', data, '--min-age', '0'])).stderr).toBe('');
     await expectScrubClean(data);
   });

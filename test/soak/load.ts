@@ -30,7 +30,7 @@ export interface Tally {
   uploads: number;
   /** Answers that no order of the requests explains. */
   readonly faults: string[];
-  /** Of the answered requests since the last sample, in milliseconds. */
+  /** The latencies of the answered requests since the last sample, in milliseconds. */
   latencies: number[];
 }
 

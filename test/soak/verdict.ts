@@ -4,7 +4,7 @@ export type Sample = Readonly<Record<Measure, number | undefined>>;
 /** How far the last third of a run may be above the second, to count as flat. */
 interface Tolerance {
   readonly unit: 'bytes' | 'number' | 'milliseconds';
-  /** As a share of the second third. */
+  /** A share of the median of the second third. */
   readonly share: number;
   /** An additional allowance in the unit, since a share of a small value is meaningless. */
   readonly slack: number;

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 /** One call of a traced process. Calls of several threads overlap: `began` and `ended` are places in one order of all events. */
 export interface SystemCall {
   readonly name: string;
-  /** As strace shows them: `29</data/blobs/1f>, "bytes"..., 2352, 0`. */
+  /** The arguments as strace prints them: `29</data/blobs/1f>, "bytes"..., 2352, 0`. */
   readonly args: string;
   /** -1 for a call that failed. */
   readonly result: number;

@@ -18,7 +18,7 @@ interface ModelVersion {
 /** A model of a bucket with versions. */
 class ModelBucket {
   versioning: 'off' | 'Enabled' | 'Suspended' = 'off';
-  /** Of each key, the newest first. */
+  /** The versions of each key, newest first. */
   readonly keys = new Map<string, readonly ModelVersion[]>();
 
   of(key: string): readonly ModelVersion[] {

@@ -12,7 +12,7 @@ export interface Entry {
 }
 
 interface Partition {
-  /** By the bytes of their sort keys. */
+  /** Ordered by the bytes of their sort keys. */
   readonly entries: Entry[];
   /** The order of partitions, which is arbitrary to clients, as in DynamoDB. */
   readonly hash: string;
@@ -26,7 +26,7 @@ export class Table {
   readonly #partitions = new Map<string, Partition>();
   /** By partition and sort key: the images that plain reads still return of items changed by a transaction; undefined: none. */
   readonly #former = new Map<string, Map<string, StoredItem | undefined>>();
-  /** By their hashes; undefined since one came or went. */
+  /** Ordered by their hashes; undefined after one was added or removed. */
   #ordered: Partition[] | undefined;
 
   constructor(name: string) {
@@ -86,7 +86,7 @@ export class Table {
     this.#former.set(pk, (this.#former.get(pk) ?? new Map<string, StoredItem | undefined>()).set(sk, former));
   }
 
-  /** Has plain reads see an item as it is. */
+  /** Makes the current item visible to plain reads. */
   show({ pk, sk }: { readonly pk: string; readonly sk: string }): void {
     const hidden = this.#former.get(pk);
     hidden?.delete(sk);

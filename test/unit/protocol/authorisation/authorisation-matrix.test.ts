@@ -88,10 +88,10 @@ function alsoObjectOwner(of: Expected): Expected {
   return Object.fromEntries(settings.map((name) => [name, [...of[name], 'objectOwner']])) as unknown as Expected;
 }
 
-/** Of an object that belongs to the bucket's owner. */
+/** Reading an object that belongs to the bucket's owner. */
 const reading = expected({ ...grantedTo('reader'), public: everybody });
 
-/** To an object of another project the bucket's policy opens no door, and its owner needs none. */
+/** The bucket's policy grants no access to an object of another project, and the owner of the object needs none. */
 function ofObjectOwner(of: Expected): Expected {
   const also = (names: readonly Caller[]): readonly Caller[] => [...names, 'objectOwner'];
   return {
