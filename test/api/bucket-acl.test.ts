@@ -247,7 +247,7 @@ describe('a grant on a bucket', () => {
     expect((await service.send({ path: `/${bucket}`, query: 'versions' }, { key: service.bob })).status).toBe(200);
     await expect(read(service.stranger, bucket, 'key')).rejects.toEqual(s3Error('AccessDenied', 403));
     await expect(put(service.stranger, bucket, 'key')).rejects.toEqual(s3Error('AccessDenied', 403));
-    // Whoever may list is told what there is not.
+    // With READ, a missing key is reported as missing.
     await expect(read(service.stranger, bucket, 'missing')).rejects.toEqual(s3Error('NoSuchKey', 404));
     expectError(await service.sendUnsigned({ path: `/${bucket}` }), 403, 'AccessDenied');
   });
@@ -258,7 +258,7 @@ describe('a grant on a bucket', () => {
     await setAcl(bucket, { GrantWrite: `id="${bobsId}"` });
     await put(service.stranger, bucket, 'theirs', 'of bob');
     expect(await read(service.stranger, bucket, 'theirs')).toBe('of bob');
-    // The owner of the bucket has full control of what is uploaded to it.
+    // The owner of the bucket has full control of objects uploaded to it.
     expect(await read(service.client, bucket, 'theirs')).toBe('of bob');
     await expect(service.stranger.send(new ListObjectsV2Command({ Bucket: bucket }))).rejects.toEqual(
       s3Error('AccessDenied', 403),
@@ -321,7 +321,7 @@ describe('a grant on a bucket', () => {
     // It belongs to the bucket's owner, and is private.
     expectError(await service.sendUnsigned({ path: `/${bucket}/key` }), 403, 'AccessDenied');
     expect(await read(service.client, bucket, 'key')).toBe('content');
-    // Nobody could be held to be the one who goes on with it.
+    // An anonymous upload would have no initiator that could continue it.
     const uploads = { method: 'POST', path: `/${bucket}/key`, query: 'uploads' };
     expectError(await service.sendUnsigned(uploads), 403, 'AccessDenied');
     expect((await service.sendUnsigned({ method: 'DELETE', path: `/${bucket}/key` })).status).toBe(204);

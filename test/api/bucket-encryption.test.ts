@@ -311,7 +311,7 @@ describe('a copy onto itself', () => {
     await encrypt(bucket);
     await put(client, bucket, 'k', 'content');
     await expect(client.send(new CopyObjectCommand(target))).rejects.toEqual(s3Error('InvalidRequest', 400));
-    // Whoever says how to encrypt asks for something.
+    // A copy onto itself that specifies the encryption counts as a change.
     await client.send(new CopyObjectCommand({ ...target, ...managed }));
     await client.send(new DeleteBucketEncryptionCommand({ Bucket: bucket }));
     await client.send(new CopyObjectCommand(target));

@@ -38,7 +38,7 @@ async function policyOf(bucket: string): Promise<string | undefined> {
   return (await service.client.send(new GetBucketPolicyCommand({ Bucket: bucket }))).Policy;
 }
 
-/** Policies that let nobody upload but in some way: https://repost.aws/knowledge-center/s3-bucket-store-kms-encrypted-objects */
+/** Policies with conditions on uploads: https://repost.aws/knowledge-center/s3-bucket-store-kms-encrypted-objects */
 describe('a policy about uploads', () => {
   const statement = (bucket: string, condition: object): object => ({
     ...{ Effect: 'Deny', Principal: '*', Action: 's3:PutObject', Resource: `arn:aws:s3:::${bucket}/*` },

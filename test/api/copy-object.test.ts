@@ -44,7 +44,7 @@ const noSuchKey = s3Error('NoSuchKey', 404);
 const invalidRequest = s3Error('InvalidRequest', 400);
 const preconditionFailed = s3Error('PreconditionFailed', 412);
 
-/** What an object may have beside its bytes. */
+/** The attributes of an object besides its bytes. */
 const objectAttributes = {
   ContentType: 'text/plain',
   CacheControl: 'no-cache',
@@ -227,7 +227,7 @@ describe('the name of a source', () => {
       path: `/${bucket}/target`,
       headers: { 'x-amz-copy-source': source },
     });
-    // What the signature covers is bytes that HTTP does not define; a service may refuse them, never misread them.
+    // HTTP does not define the meaning of these signed bytes: a service may refuse them, but must not misread them.
     if (response.status === 200) expect(await read(service.client, bucket, 'target')).toBe(key);
     else expect(response.status, response.text).toBe(403);
   });

@@ -11,7 +11,7 @@ import { signedV2 } from '../support/signer-v2.ts';
 const service = serviceUnderTest();
 const request = { path: '/', query: 'account' };
 
-/** Other files make buckets of the same projects meanwhile. */
+/** Other test files create buckets in the same projects. */
 const withoutCount = (text: string): string => text.replace(/(?<=<BucketCount>)\d+/, 'N');
 
 /** The document for a user of the tests. */

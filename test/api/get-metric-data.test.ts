@@ -22,7 +22,7 @@ describe('GetMetricData', () => {
   it('says what is there now, with monitoring or without', async () => {
     const bucket = await service.bucket();
     await fill(bucket, ['12345', '123']);
-    // Where a deployment has many servers, counters follow what they count.
+    // In a deployment with many servers, counters lag behind.
     const { status, text } = await eventually(async () => {
       const answer = await client.metricData(bucket, { ...size, ...lastHour() });
       return textOf(answer.text, 'Value') === '8' ? answer : undefined;

@@ -6,10 +6,10 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 
-/** Where a deployment has many servers, counters follow what they count by a moment, which is longer on a busy machine. */
+/** In a deployment with many servers, counters lag behind by a moment, and by more on a busy machine. */
 const patience = { timeout: 60_000 };
 
-/** What the headers of Ceph RGW count. */
+/** Returns the counters in the headers of Ceph RGW. */
 async function counters(bucket: string): Promise<string> {
   const { header } = await service.send({ method: 'HEAD', path: `/${bucket}` });
   return `${header('x-rgw-object-count')} objects, ${header('x-rgw-bytes-used')} bytes`;

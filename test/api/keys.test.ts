@@ -4,14 +4,14 @@ import { expectError, textOf, textsOf } from '../support/expect-error.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { pathOf, queryOf } from '../support/signer.ts';
 
-/** Every key is a name and nothing else: what means something to a path, a URL, a file system or XML means nothing here. */
+/** A key is only a name: syntax of paths, URLs, file systems and XML has no effect in it. */
 const service = serviceUnderTest();
 
 const longest = 1024;
 const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1));
 
 const strange: readonly string[] = [
-  // What servers, clients and file systems like to normalise.
+  // Paths that servers, clients and file systems tend to normalise.
   ...['/', '//', '///', '/leading', '//leading', 'trailing/', 'trailing//', 'a//b', 'a/', 'a/b/', 'a'],
   ...[
     '.',
@@ -29,7 +29,7 @@ const strange: readonly string[] = [
     '..;/a',
   ],
   ...['\\', '\\..\\a', 'a\\b', '..\\..\\a', 'C:\\con', 'con', 'NUL', 'aux.txt', '~', '.~', 'a:b', 'a|b'],
-  // What means something in a URL.
+  // Syntax of URLs.
   ...[
     '%',
     '%%',
@@ -75,7 +75,7 @@ const strange: readonly string[] = [
     '.a',
   ],
   ...['_stillage/health', 'ping', 'null', 'undefined', '__proto__', 'constructor', 'toString'],
-  // What means something in XML.
+  // Syntax of XML.
   ...[
     '<',
     '>',
@@ -93,7 +93,7 @@ const strange: readonly string[] = [
     '\uffff',
   ],
   ...[...controls, '\u007f', '\u009f', 'a\r\nb', 'a\rb', 'a\tb', controls.join('')],
-  // Two spellings of one letter, and characters whose order in UTF-16 is another than in UTF-8.
+  // Two spellings of one letter, and characters that sort differently in UTF-16 and UTF-8.
   ...[
     '\u00e9',
     'e\u0301',

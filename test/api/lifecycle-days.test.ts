@@ -10,7 +10,7 @@ import { put, putAll, read, setVersioning, versionsOf, type ListedVersion } from
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { TestUpload } from '../support/uploads.ts';
 
-/** A day that is long enough for a slow machine to look at what is not due yet. */
+/** Long enough for a slow machine to check objects that are not due yet. */
 const daySeconds = 3;
 const service = serviceUnderTest({ env: { STILLAGE_LIFECYCLE_DAY_SECONDS: String(daySeconds) } });
 const patience = { timeout: 90_000, interval: 100 };

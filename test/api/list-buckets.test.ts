@@ -5,7 +5,7 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 
-/** Three buckets whose names begin alike, in their order. */
+/** Creates three buckets with a common prefix, in the order of their names. */
 async function three(): Promise<{ prefix: string; names: string[] }> {
   const prefix = service.freeName('list');
   const names = ['a', 'b', 'c'].map((end) => `${prefix}-${end}`);

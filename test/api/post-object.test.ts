@@ -61,7 +61,7 @@ function postSigned(bucket: string, fields: readonly FormField[], posting?: Post
   return post(bucket, [...fields, ...signedV4(service.alice, [{ bucket }, ...conditions])], posting);
 }
 
-/** Posts what a policy of these conditions has to say to it. */
+/** Signs a policy with these conditions, and posts the form with it. */
 function postUnder(
   bucket: string,
   conditions: readonly unknown[],
@@ -520,7 +520,7 @@ describe('the answer of PostObject', () => {
   });
 });
 
-/** A policy, one of whose two parts is named in capitals. */
+/** Returns a policy with one of its two properties in capitals. */
 function inCapitals(name: string): string {
   const parts = { expiration: '2040-01-01T00:00:00Z', conditions: [{ key: 'k' }] };
   const renamed = Object.entries(parts).map(([one, value]) => [one === name ? one.toUpperCase() : one, value]);

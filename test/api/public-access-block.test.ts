@@ -57,7 +57,7 @@ async function openPolicy(bucket: string, principal: unknown = '*', condition?: 
   await service.client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
 }
 
-/** What somebody without a key, and a stranger with one, get for an object. */
+/** Returns the statuses of an anonymous GET of an object, and of one by another project. */
 async function access(bucket: string, key = 'k'): Promise<readonly [anonymous: number, stranger: number | undefined]> {
   const anonymous = (await service.sendUnsigned({ path: `/${bucket}/${key}` })).status;
   const stranger = await service.stranger.send(new GetObjectCommand({ Bucket: bucket, Key: key })).then(

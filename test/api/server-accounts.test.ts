@@ -5,13 +5,13 @@ import { bucketName } from '../support/clients.ts';
 import { s3Error } from '../support/expect-error.ts';
 import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
-/** What the commands of administration change is seen by the service, which runs meanwhile. */
+/** The running service applies the changes of the administration commands. */
 const service = serviceUnderTest({ alone: true });
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Longer than anything is believed, on a busy machine. */
+/** Longer than any account is cached, even on a busy machine. */
 const soon = { timeout: 30_000, interval: 200 };
 
 const list = (client: S3Client): Promise<unknown> => client.send(new ListBucketsCommand({}));

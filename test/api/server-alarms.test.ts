@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A service that looks at its alarms all the time and trusts the test's authority, and what its clients do. */
+/** Starts a service that evaluates its alarms continually and trusts the test's certificate authority, with its clients. */
 async function start(args: readonly string[]): Promise<{
   service: Service;
   send: (request: Unsigned) => Promise<RawResponse>;
@@ -131,7 +131,7 @@ describe('an alarm with a webhook', () => {
         await eventually(async () => (receiver.calls.length >= 3 ? true : undefined));
         expect(checked(receiver.calls[2]!, secret)).toMatchObject({ NewStateValue: 'OK', OldStateValue: 'ALARM' });
 
-        // It stays as it is for several evaluations more, and says nothing.
+        // Several more evaluations leave the state unchanged, and send nothing.
         const evaluations = 5;
         const before = Date.now();
         await eventually(async () => (Date.now() - before > evaluations * 200 ? true : undefined));
@@ -232,7 +232,7 @@ describe.runIf(!isExternal)('an alarm', () => {
   });
 });
 
-/** What a call says, if its signature is right. */
+/** Verifies the signature of a call, and returns its body. */
 function checked({ method, path, headers, body }: ReceivedCall, secret: string): Record<string, unknown> {
   expect([method, path, headers['content-type']]).toEqual(['POST', '/hook', 'application/json']);
   const [, time, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(headers['x-stillage-signature'] as string)!;

@@ -15,7 +15,7 @@ import { runProgram } from '../support/program.ts';
 import { alice, consoleOrigin, startService, type Service } from '../support/server.ts';
 import { signed, anonymous } from '../support/signer.ts';
 
-/** The listener of the console: what it serves, to whom, and with what headers. Its files here are made up. */
+/** Tests the listener of the console: its files, origins and headers. The files are made up. */
 
 const script = 'document.title = "console";\n'.repeat(40);
 const page = '<!doctype html><title>console</title><script type="module" src="/assets/app-1a2b3c4d.js"></script>';
@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A service with a console. What comes later in its arguments counts. */
+/** Starts a service with a console. Later arguments override earlier ones. */
 function start(...args: readonly string[]): Promise<Service> {
   return startService({ args: ['--console-port', String(port), '--console-files', site, ...args] });
 }
@@ -318,7 +318,7 @@ describe('a start', () => {
     expect(running.output.stderr).toBe(
       `There is no console: port ${taken} is taken; choose another one with --console-port\nStillage is listening on ${running.url}\n`,
     );
-    // Whatever listens there is not the console.
+    // Another server listens on that port, so it is not the console's origin.
     const request = anonymous(new URL(running.url).host, {
       path: '/',
       headers: { origin: `http://localhost:${taken}` },

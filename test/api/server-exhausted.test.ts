@@ -10,7 +10,7 @@ import { RawConnection, requestBytes, type RawResponse } from '../support/raw-cl
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { anonymous, signed, type Unsigned } from '../support/signer.ts';
 
-/** What clients get while the process has run out of something that it may have again. */
+/** Tests the responses of a process that temporarily lacks a resource. */
 
 const service = serviceUnderTest({ alone: true });
 const run = promisify(execFile);

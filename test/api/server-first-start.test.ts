@@ -20,7 +20,7 @@ function shownSettings({ output }: Service): Record<string, string> {
   return Object.fromEntries(Array.from(lines, ([, name, value]) => [name!, value!]));
 }
 
-/** What the SDK makes of the environment, in a process that has only these settings. */
+/** Returns the client that the SDK creates from an environment with only these settings. */
 function clientOf(settings: Record<string, string>): S3Client {
   return new S3Client({
     endpoint: settings['AWS_ENDPOINT_URL']!,

@@ -122,7 +122,7 @@ describe.runIf(isAdministered)('the privilege of monitoring', () => {
       ['GET', 'alarms'],
       ['GET', 'alarm-history&name=a'],
     ] as const;
-    // What was known of a user is believed for a while, by each process that knew it.
+    // Each process caches a user for a while.
     for (const [method, query, body] of asked) {
       await vi.waitFor(async () => expectError(await send(method, query, body), 403, 'AccessDenied'), 30_000);
     }

@@ -32,8 +32,8 @@ async function file(content: string): Promise<string> {
 }
 
 /**
- * Expects that a start ends at once, with one line that says this: with 2 if the command line itself is wrong, else with 1. Nobody
- * is shown a stack.
+ * Expects that a start fails at once, with this single line and without a stack trace. The exit code is 2 if the command line is wrong,
+ * otherwise 1.
  */
 async function expectRefused(args: readonly string[], line: RegExp | string, options?: RunOptions): Promise<void> {
   const data = args.includes('--data') ? [] : ['--data', fresh()];
@@ -145,7 +145,7 @@ describe('a place that cannot be used', () => {
     const path = fresh();
     await mkdir(path, { mode: 0o555 });
     await chmod(folder, 0o755);
-    // To root nothing is forbidden.
+    // Permissions do not restrict root.
     const options = process.getuid?.() === 0 ? { as: 65_534 } : {};
     await expectRefused(['--data', path], 'EACCES', options);
     await expectRefused(['--data', join(path, 'data')], 'EACCES', options);
@@ -215,7 +215,7 @@ describe('a place that cannot be used', () => {
 
   it('is not for others to look into, even if it was made so', async () => {
     const data = fresh();
-    /** What anybody but the owner may do, by path. */
+    /** Returns the modes of the paths that are accessible to users other than the owner. */
     const open = async (): Promise<Record<string, string>> => {
       const paths = ['.', ...(await readdir(data, { recursive: true }))];
       const modes = await Promise.all(paths.map(async (path) => [path, (await stat(join(data, path))).mode] as const));

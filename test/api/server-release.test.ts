@@ -52,7 +52,7 @@ async function remove(key: string): Promise<void> {
   expect((await client.send({ method: 'DELETE', path: `/bucket/${key}` })).status).toBe(204);
 }
 
-/** Bytes that tell where they belong. */
+/** Returns bytes that show their position. */
 function pattern(size: number, seed: number): Buffer {
   const bytes = Buffer.alloc(size);
   for (let at = 0; at + 8 <= size; at += 8) {
@@ -79,7 +79,7 @@ async function putParts(key: string): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** A GET whose client takes nothing after the head of the answer, until it is asked to. */
+/** A GET whose client reads nothing after the head of the response until it is told to. */
 class PausedGet {
   readonly #socket: Socket;
   readonly #chunks: Buffer[] = [];

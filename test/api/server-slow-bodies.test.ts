@@ -11,7 +11,7 @@ const idle = 600;
 const patience = { timeout: 10_000 };
 const service = serviceUnderTest({ args: ['--limit', `bodyIdle=${idle}`] });
 
-/** Sends a request without the last byte of its body, and waits for what comes. */
+/** Sends a request without the last byte of its body, and awaits the response. */
 async function stall(request: Unsigned, missing = 1): Promise<{ response: RawResponse; waited: number }> {
   const connection = await RawConnection.open(service.url);
   connection.write(requestBytes(signed(service.host, request, { key: service.alice })).subarray(0, -missing));

@@ -22,12 +22,12 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 
-/** What HEAD says: nothing of STANDARD. */
+/** Returns the storage class in the response to HEAD, undefined for STANDARD. */
 async function classOf(Bucket: string, Key = 'key'): Promise<StorageClass | undefined> {
   return (await service.client.send(new HeadObjectCommand({ Bucket, Key }))).StorageClass;
 }
 
-/** What listings and attributes say. */
+/** Returns the storage classes in the listings and in GetObjectAttributes. */
 async function listedClasses(Bucket: string): Promise<readonly (string | undefined)[]> {
   const { client } = service;
   const ObjectAttributes = ['StorageClass' as const];

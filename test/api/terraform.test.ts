@@ -58,15 +58,15 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest();
 
-/** One resource of the provider: how it is created, read and destroyed. What is read must be what was put, or the plan is not empty. */
+/** A resource of the provider: how it is created, read and destroyed. Reading must return the configured values, or the plan is not empty. */
 interface Resource {
   readonly name: string;
   readonly create: (Bucket: string) => Promise<unknown>;
-  /** What the provider keeps of the answer. */
+  /** Returns the part of the response that the provider keeps. */
   readonly read: (Bucket: string) => Promise<unknown>;
   readonly planned: (bucket: string) => unknown;
   readonly destroy?: (Bucket: string) => Promise<unknown>;
-  /** What reading it answers from then on. */
+  /** The response to a read after the resource was destroyed. */
   readonly gone?: readonly [code: string, status: number] | ((read: unknown) => void);
 }
 
@@ -254,7 +254,7 @@ const resources: readonly Resource[] = [
   },
 ];
 
-/** What `aws_s3_bucket` reads of every bucket, whatever other resources say; only these errors mean "there is none" to it. */
+/** Reads everything that `aws_s3_bucket` reads of every bucket, whatever the other resources. It treats only these errors as "none". */
 async function readBucket(Bucket: string): Promise<unknown> {
   const orNone = (answer: Promise<object>, code: string): Promise<unknown> =>
     answer.then(shown, (error: unknown) => {
@@ -308,7 +308,7 @@ it('a module of a bucket and its settings is applied, has an empty plan, and is 
     expect(await read(Bucket)).toEqual(planned(Bucket));
   }
 
-  // A refresh finds everything as it was planned, and what it finds the next time is the same.
+  // A refresh finds everything as planned, and a second refresh finds no change.
   const first = await readBucket(Bucket);
   for (const { read, planned } of resources) expect(await read(Bucket)).toEqual(planned(Bucket));
   expect(await readBucket(Bucket)).toEqual(first);
@@ -325,7 +325,7 @@ it('a module of a bucket and its settings is applied, has an empty plan, and is 
   });
 });
 
-/** What the provider makes of a rule without a filter, with the old `prefix`, with an empty one, and of each kind of filter. */
+/** The rules that the provider sends: without a filter, with the old `prefix`, with an empty one, and with each kind of filter. */
 const rules: BucketLifecycleConfiguration['Rules'] = [
   { ID: 'none', Status: 'Enabled', Filter: {}, Expiration: { Days: 400 } },
   { ID: 'old', Status: 'Enabled', Prefix: 'old/', Expiration: { Days: 1 } },

@@ -16,7 +16,7 @@ import { leastPart, multipartTag, partOf, TestUpload } from '../support/uploads.
 
 const service = serviceUnderTest({ alone: true });
 
-/** Copies from `bucket/source` into part 1 unless said. */
+/** Copies from `bucket/source` into part 1 by default. */
 function copyPart(
   upload: TestUpload,
   more: Partial<UploadPartCopyCommandInput> = {},

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The console is a client: it knows what a client can know, and its folders stand on one another in one direction. */
+/** The console is a client: it imports nothing from the service, and its folders depend on one another in one direction. */
 
 const root = join(import.meta.dirname, '../..');
 

@@ -62,11 +62,11 @@ type Folder = (typeof folders)[number];
 const isOutermost = (folder: Folder): boolean => /^(shared\/adapters|functions\/runtime|infra)/.test(folder);
 const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
-/** What every folder of the runtime may import. */
+/** The folders that every folder of the runtime may import. */
 const belowRuntime = folders.filter(
   (folder) => folder.startsWith('shared/') || ['functions', 'functions/edge', 'functions/runtime'].includes(folder),
 );
-/** What both deployments are made of. */
+/** The folders that both deployments share. */
 const shared = [
   'functions/runtime/compose',
   'functions/runtime/http',
@@ -116,7 +116,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
     'shared/metadata',
     'shared/protocol',
   ],
-  // What an operator did wrong, which all of the folders may say.
+  // Errors of an operator, which all of the folders may report.
   'functions/runtime': [],
   'functions/runtime/http': [...belowRuntime],
   'functions/runtime/telemetry': [...belowRuntime],
@@ -127,9 +127,9 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'functions/runtime/local': [...belowRuntime, ...shared],
   'functions/runtime/cloud': [...belowRuntime, ...shared],
   'functions/runtime/cli': [...belowRuntime, ...shared, 'functions/runtime/local'],
-  // What programs import: the service within them, and kits for their tests.
+  // The exports of the package: the service within a program, and kits for its tests.
   'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local'],
-  // It is all that the router may hold: what it does not need would not fit.
+  // The only imports of the router, whose size is limited.
   'functions/edge': ['shared/http', 'shared/protocol'],
   infra: ['shared/protocol', 'functions/edge'],
 };
@@ -192,7 +192,7 @@ describe('who may import whom', () => {
       .map(({ file, target }) => ({ file: partOf(file), target: partOf(target) }));
     expect(between.length).toBeGreaterThan(20);
     expect(circlesOf(between)).toEqual([]);
-    // What lies beside the parts of the metadata is what they stand on.
+    // Files directly in the folder are what the parts of the metadata depend on.
     const upwards = imports.filter(
       ({ file, target }) =>
         /^shared\/metadata\/[^/]+$/.test(file) && target.startsWith('shared/metadata/') && isInPart(target),

@@ -6,7 +6,7 @@ import type { Result } from './requests/measure-cases.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs a benchmark with few requests, and returns what it prints. */
+/** Runs a benchmark with few requests, and returns its output. */
 async function bench(...args: readonly string[]): Promise<string> {
   const few = ['--requests', '3', '--rounds', '2', '--keys', '30'];
   const { stdout } = await run('node', ['--import', 'tsx', 'test/bench/bench.ts', ...args, ...few], { cwd: root });

@@ -33,8 +33,8 @@ async function importTime(file: string, rounds: number): Promise<number> {
 export const maxBundleKilobytes = 600;
 
 /**
- * What a function of the cloud costs before it can do anything: the size of its bundle, and the processor time of importing it, in
- * processes of their own with nothing in the cache of the compiler. Says it as the page docs/cold-starts.md.
+ * Measures the cost of starting a function of the cloud: the size of its bundle, and the processor time of its import, in separate
+ * processes with an empty compile cache. Prints it in the form of docs/cold-starts.md.
  */
 export async function benchColdStarts(rounds: number): Promise<void> {
   const directory = await temporaryDirectory();

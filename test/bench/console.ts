@@ -72,9 +72,9 @@ async function load(context: BrowserContext, origin: string): Promise<{ form: nu
 }
 
 /**
- * Times from an input to the frame that shows its effect, as the browser measures them, in steps of 8 ms; and the processor time of the
- * page's thread, for an input and for the longest task, during which nothing else can be answered. It depends less on what else the
- * machine does.
+ * Measures the time from an input to the frame that shows its effect, as the browser reports it, in steps of 8 ms; and the processor time
+ * of the page's thread, for an input and for the longest task, during which it cannot respond. The latter depends less on the load of the
+ * machine.
  */
 async function inFolder(context: BrowserContext, origin: string, endpoint: string, keys: number): Promise<void> {
   const page = await context.newPage();

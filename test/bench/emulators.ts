@@ -153,7 +153,7 @@ async function startMotoServer(name: string): Promise<Emulator> {
 
 type Child = ChildProcessByStdio<Writable, Readable | null, Readable | null>;
 
-/** Returns what reads the next line that a process says. It goes on reading between: a full pipe would stop the process. */
+/** Returns a function that reads the next line of a process's output. It reads on in between, since a full pipe would block the process. */
 function conversation(child: Child, stream: Readable, wanted = /./): () => Promise<string> {
   const lines: string[] = [];
   const waiting: (() => void)[] = [];

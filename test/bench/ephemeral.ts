@@ -74,8 +74,8 @@ interface Row {
 }
 
 /**
- * Compares servers for tests: their starts, PUT, GET and reset, each server in a process of its own, one at a time in each round. Those that are
- * not there are named, with what to install.
+ * Compares servers for tests: their starts, PUT, GET and reset, each server in a process of its own, one at a time in each round. Missing
+ * servers are named, with the packages to install.
  */
 export async function benchEphemeral({ s3rver, rounds, json }: EphemeralBenchOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'stillage-bench-'));
@@ -159,7 +159,11 @@ function rowOf(name: string, measured: readonly (readonly number[])[]): Row {
   return { name, cells, values, unit: 'ms' };
 }
 
-/** Makes a small world and resets it. @returns undefined for a server that cannot. @throws Error if something is left */
+/**
+ * Creates some objects, and resets the server.
+ * @returns undefined for a server that cannot be reset
+ * @throws Error if an object is left
+ */
 function resetOf(server: Emulator): Promise<number> | undefined {
   if (server.reset === undefined) return undefined;
   const measure = async (reset: () => Promise<number>): Promise<number> => {

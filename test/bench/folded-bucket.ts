@@ -25,7 +25,7 @@ function padded(number: number, digits: number): string {
   return String(number).padStart(digits, '0');
 }
 
-/** What a listing took. */
+/** The result and the cost of a listing. */
 export interface Taken {
   readonly prefixes: readonly string[];
   /** Positions that the table was read from, and the items read. */
@@ -34,7 +34,7 @@ export interface Taken {
   readonly milliseconds: number;
 }
 
-/** Lists a bucket by the delimiter `/`, and counts what is read of this table meanwhile. */
+/** Lists a bucket by the delimiter `/`, and counts the reads of its table. */
 export async function listFolded(
   deps: { readonly table: KeyValueTable; readonly objects: Objects; readonly clock: Clock },
   bucket: Bucket,

@@ -12,7 +12,7 @@ const sampleTime = 100;
 
 interface Outcome {
   readonly seconds: number;
-  /** Anonymous memory in MiB over time: what the process has for itself, without the table's file. */
+  /** Anonymous memory in MiB over time: the memory of the process without the table's file. */
   readonly memory: readonly number[];
   readonly stdout: string;
 }

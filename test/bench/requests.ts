@@ -27,9 +27,8 @@ export function chosenCases({ only }: Pick<CaseBenchOptions, 'only'>): typeof ca
 }
 
 /**
- * Measures requests to the service, to a bare `node:http` server that does the least a store must do, and to another store if one is
- * named: rates say more about the machine than about the service, and their ratios within one run do not. Prints a table of Markdown, or
- * JSON.
+ * Measures requests to the service, to a bare `node:http` server that does the minimum of a store, and to another store if one is named:
+ * rates depend more on the machine than on the service, their ratios within one run do not. Prints a Markdown table, or JSON.
  */
 export async function benchRequests(options: RequestBenchOptions): Promise<void> {
   const { endpoint, accessKey, secretKey, pid, json, workers } = options;

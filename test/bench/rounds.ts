@@ -6,7 +6,7 @@ export interface Work {
   readonly name: string;
   readonly callers: number;
   readonly count: number;
-  /** How many bytes one of them moves, if those are what counts. */
+  /** The number of bytes that one of them moves, if the rate is in bytes. */
   readonly bytes?: number;
   act(server: Contestant, at: number, round: number): Promise<unknown>;
 }

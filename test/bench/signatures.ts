@@ -55,10 +55,7 @@ const works: readonly (readonly [string, RawRequest, (request: RequestMessage) =
   ['V2, an upload', signedV2(host, upload, { key }), verifyV2],
 ];
 
-/**
- * What the verification of a signature costs of the processor, for a key that was used before: everything between a
- * parsed target and a proven user.
- */
+/** Measures the processor time of verifying a signature with a cached key: everything from a parsed target to an authenticated user. */
 export function benchSignatures(): void {
   for (const [name, { method, target, headers }, verify] of works) {
     const fields = new Fields(headers);

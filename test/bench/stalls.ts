@@ -1,6 +1,6 @@
 import { inputsOf, readers } from '../support/stalls.ts';
 
-/** How long each reader of what clients send takes at most, over the inputs of the stall test at their largest. */
+/** Measures the maximum duration of each parser of client input, over the largest inputs of the stall test. */
 export async function benchStalls(): Promise<void> {
   for (const [name, reader] of Object.entries(readers)) {
     let worst = { milliseconds: 0, input: '' };
@@ -9,7 +9,7 @@ export async function benchStalls(): Promise<void> {
       try {
         await reader.read(text);
       } catch {
-        // What is refused is refused in time, too.
+        // A refusal must take no longer.
       }
       const milliseconds = performance.now() - began;
       if (milliseconds > worst.milliseconds) worst = { milliseconds, input };

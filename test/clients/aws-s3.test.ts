@@ -8,7 +8,7 @@ import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } fro
 import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
 import { skip, type Outcome, type RunOptions } from '../support/programs.ts';
 
-// Each command takes half a second of Python: what the command itself need not show is checked with the SDK.
+// Each command takes half a second of Python, so behaviour that is not specific to it is tested with the SDK.
 describe.each(schemes)('aws s3 over %s', { timeout: 180_000 }, (scheme) => {
   let endpoint: Endpoint;
   let folder: string;

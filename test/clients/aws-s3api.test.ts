@@ -8,7 +8,7 @@ import { long, md5, MiB, randomFile } from '../support/contents.ts';
 import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
 import { skip, type Outcome } from '../support/programs.ts';
 
-// Each command takes half a second of Python. What differs between HTTP and HTTPS, `aws s3` sends as well.
+// Each command takes half a second of Python. `aws s3` covers the differences between HTTP and HTTPS.
 describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', { timeout: 180_000 }, (scheme) => {
   let endpoint: Endpoint;
   let folder: string;
@@ -165,7 +165,7 @@ describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', { time
     return json(await s3api([0], command, '--bucket', bucket, ...(key === undefined ? [] : ['--key', key]), ...rest));
   }
 
-  /** What it says of a command that is to fail. */
+  /** Returns the error output of a command that must fail. */
   async function refused(command: string, bucket: string, key?: string, ...rest: string[]): Promise<string> {
     const target = ['--bucket', bucket, ...(key === undefined ? [] : ['--key', key])];
     return (await s3api([254, 255], command, ...target, ...rest)).stderr;

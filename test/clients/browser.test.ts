@@ -10,12 +10,12 @@ import { serviceUnderTest, takesSettings } from '../support/service-under-test.t
 
 const minutes = 60_000;
 
-/** What the page is told, by a file beside it. */
+/** The instructions to the page, in a file beside it. */
 interface Orders {
   readonly post: { readonly url: string; readonly fields: Readonly<Record<string, string>> };
   readonly put: string;
   readonly get: string;
-  /** Of a bucket without rules. */
+  /** The URL of a bucket without CORS rules. */
   readonly closed: string;
 }
 

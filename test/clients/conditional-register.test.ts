@@ -15,7 +15,7 @@ import { sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
 
 type Put = (client: S3Client, where: { Bucket: string; Key: string }, body: string, seen: string) => Promise<unknown>;
 
-/** The two ways to replace what was seen at a key: the ones of table formats, and of a repository's analysis. */
+/** The two ways to replace a version that was read before: as table formats do, and a repository's analysis. */
 const puts: Record<string, Put> = {
   PutObject: (client, where, Body, IfMatch) => client.send(new PutObjectCommand({ ...where, Body, IfMatch })),
   CompleteMultipartUpload: async (client, where, Body, IfMatch) => {
@@ -26,7 +26,7 @@ const puts: Record<string, Put> = {
   },
 };
 
-/** What table formats, log stores and lock files ask of conditional writes: one winner, and no lost update. */
+/** The requirements of table formats, log stores and lock files on conditional writes: one winner, and no lost update. */
 describe('a register of conditional writes', () => {
   let endpoint: Endpoint;
   let Bucket: string;

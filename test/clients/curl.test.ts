@@ -64,7 +64,7 @@ describe.each(ways)('curl over $scheme, buckets in the $style', ({ scheme, style
     const report = '%{stderr}sent %{size_upload}, code %{http_code}';
     const refused = await curl([...expecting, '--write-out', report, putUrl.replace('/big', '/other')]);
     expect(refused.stdout).toContain('<Code>SignatureDoesNotMatch</Code>');
-    // docs/running.md: a reverse proxy may say so by itself.
+    // docs/running.md: a reverse proxy may send it by itself.
     if (reverseProxy) expect(refused.stderr).toContain('code 403');
     else {
       expect(refused.stderr).not.toContain('100 Continue');

@@ -114,7 +114,7 @@ describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) 
 
   if (style !== 'path') return;
 
-  // What s3cmd can ask for and the service does not do: it must be told so, and nothing may change.
+  // Commands of s3cmd that the service does not implement: it must report so, and change nothing.
   it.each<[string, string[]]>([
     ['a notification', ['setnotification', 'test/clients/notification.xml', '@']],
     ['a payer', ['payer', '--requester-pays', '@']],

@@ -91,7 +91,7 @@ interface Mount {
   end(): Promise<void>;
 }
 
-/** Mounts a bucket at `mount` in the endpoint's folder, or says why it cannot be mounted. */
+/** Mounts a bucket at `mount` in the endpoint's folder, or returns the reason why it cannot be mounted. */
 async function mounted(endpoint: Endpoint, bucket: string, options: readonly string[]): Promise<Mount | string> {
   if (!installed) return 's3fs is not installed: apt-get install s3fs';
   if (!existsSync('/dev/fuse'))
@@ -117,7 +117,7 @@ async function mounted(endpoint: Endpoint, bucket: string, options: readonly str
   return { end: () => end(program) };
 }
 
-/** Told to end, it unmounts. */
+/** It unmounts on SIGTERM. */
 async function end(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null) return;
   const exited = once(program, 'exit');

@@ -19,8 +19,8 @@ import { LambdaApi } from './lambda-api.ts';
 export const noCloud = 'no engine in the place of AWS: pip install "moto[server]"';
 
 /**
- * A deployment with its administration: the function from its bundle, with the grants of its role and behind Lambda's API, and what
- * counts usage. It begins with the accounts that tests declare.
+ * A deployment with its administration: the function from its bundle, with the grants of its role and behind Lambda's API, and the follower
+ * that counts usage. It begins with the accounts that tests declare.
  */
 export class AdministrationUnderTest {
   readonly deployment: BackgroundUnderTest;

@@ -9,12 +9,12 @@ interface MappingResource {
   readonly Properties: MappingProperties & { readonly FunctionName: { readonly Ref: string } };
 }
 
-/** What functions in the background are started with. */
+/** The options of the functions in the background. */
 export interface BackgroundOptions {
-  /** Of the stack that they are in. */
+  /** The template of their stack. */
   readonly template: object;
   readonly bundles: readonly BackgroundBundle[];
-  /** What tells them apart by their access keys, before the engines. */
+  /** The endpoint of the gate before the engines, which identifies functions by their access keys. */
   readonly gate: string;
   readonly streamArn: string;
   /** The URL of the queue. */
@@ -27,7 +27,7 @@ export interface BackgroundOptions {
  * when it is first needed, as Lambda does.
  */
 export class BackgroundProcesses {
-  /** Of the followers of the change feed, by their names. */
+  /** The mappings of the followers of the change feed, by their names. */
   readonly mappings: ReadonlyMap<string, StreamMapping>;
   readonly #options: BackgroundOptions;
   readonly #bundles: ReadonlyMap<string, BackgroundBundle>;
@@ -47,7 +47,10 @@ export class BackgroundProcesses {
     );
   }
 
-  /** What a schedule or somebody does. @param later by how many milliseconds the function's clock is ahead */
+  /**
+   * Invokes a function.
+   * @param later the milliseconds by which the function's clock is ahead
+   */
   async invoke<Answer = Readonly<Record<string, unknown>> | undefined>(
     name: string,
     event: object = {},
@@ -59,7 +62,7 @@ export class BackgroundProcesses {
     return (await starting).invoke<Answer>(event, later, remaining);
   }
 
-  /** Hands over what is new in the feed until followers have nothing more to say. */
+  /** Delivers new records of the feed until the followers write no more. */
   async follow(): Promise<void> {
     for (let more = true; more;) {
       more = false;
@@ -95,12 +98,12 @@ export class BackgroundProcesses {
     return bodies;
   }
 
-  /** What a function has written to its log. */
+  /** Returns the log of a function. */
   async log(name: string): Promise<string> {
     return (await this.#processes.get(name))?.log ?? '';
   }
 
-  /** What all of them have. */
+  /** Returns the logs of all functions. */
   async logs(): Promise<string> {
     const started = await Promise.all(this.#processes.values());
     return started.map(({ log }) => log).join('\n');

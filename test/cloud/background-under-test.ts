@@ -28,13 +28,12 @@ const blobBucket = 'stillage-blobs';
 export const secret = 'A1b2C3d4'.repeat(8);
 
 /**
- * What runs without being asked, as it is deployed: the bundles, each in a process with the environment and the grants that the
- * template gives its function, over engines in the place of AWS. Before it stands the service itself, over the same table and
- * blobs, for clients of S3.
+ * The functions in the background as deployed: the bundles, each in a process with the environment and the grants that the template gives
+ * its function, over engines that stand in for AWS. The service itself, over the same table and blobs, serves clients of S3.
  */
 export class BackgroundUnderTest {
   readonly gate: RoleGate;
-  /** A topic of another account, and the queue that hears what is said there. */
+  /** A topic of another account, to which a queue is subscribed. */
   readonly topic: string;
   readonly #topicQueue: string;
   readonly #engine: string;
@@ -85,7 +84,7 @@ export class BackgroundUnderTest {
     const valueOf = (value: unknown): string => (typeof value === 'string' ? value : values[thingOf(value)]!);
     const environmentOf = (name: string, variables: Readonly<Record<string, unknown>>): Record<string, string> => ({
       ...Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, valueOf(value)])),
-      // The gate tells functions apart by it.
+      // The gate identifies functions by it.
       AWS_ACCESS_KEY_ID: name,
       AWS_SECRET_ACCESS_KEY: 'of-the-role',
       AWS_REGION: 'us-east-1',
@@ -120,7 +119,10 @@ export class BackgroundUnderTest {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What a schedule or somebody does. @param later by how many milliseconds the function's clock is ahead */
+  /**
+   * Invokes a function.
+   * @param later the milliseconds by which the function's clock is ahead
+   */
   invoke<Answer = Readonly<Record<string, unknown>> | undefined>(
     name: string,
     event: object = {},
@@ -130,14 +132,17 @@ export class BackgroundUnderTest {
     return this.#functions.invoke<Answer>(name, event, later, remaining);
   }
 
-  /** What a command of administration answers. @throws Error if it was refused */
+  /**
+   * Returns the result of a command of administration.
+   * @throws Error if it was refused
+   */
   async administer<Result>(command: string, given: object = {}): Promise<Result> {
     const answer = await this.invoke<AdministrationAnswer>('Administer', { command, ...given });
     if (!answer.ok) throw new Error(answer.error);
     return answer.result as Result;
   }
 
-  /** Hands over what is new in the feed until followers have nothing more to say. */
+  /** Delivers new records of the feed until the followers write no more. */
   follow(): Promise<void> {
     return this.#functions.follow();
   }
@@ -147,7 +152,7 @@ export class BackgroundUnderTest {
     return this.#functions.work(later);
   }
 
-  /** What was said in the topic. */
+  /** Returns the messages published to the topic. */
   async heard(): Promise<readonly string[]> {
     return this.#functions.receive(`${this.gate.endpoint}/123456789012/${this.#topicQueue}`, 'nobody');
   }
@@ -171,7 +176,7 @@ export class BackgroundUnderTest {
     return [...rows.values()];
   }
 
-  /** Does something while the table says that it was written by a version whose layout is that. */
+  /** Does some work while the table records a layout written by this version. */
   async withLayout(leastWriter: number, work: () => Promise<void>): Promise<void> {
     const key = itemKey.deployment('layout');
     const table = this.#table();

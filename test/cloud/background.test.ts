@@ -294,7 +294,7 @@ describe('a lifecycle pass', () => {
     await client().send(new PutObjectCommand({ Bucket, Key: 'old/3', Body: 'bytes' }));
     const later = 5 * day;
     await deployment!.invoke('PlanLifecycle', {}, later);
-    // A worker whose time is up calls the next one.
+    // A worker that runs out of time calls the next one.
     await deployment!.invoke('ApplyLifecycle', {}, later, 0);
     expect(await deployment!.work(later)).toBe(3);
     await expect(client().send(new GetObjectCommand({ Bucket, Key: 'old/3' }))).rejects.toEqual(
@@ -369,7 +369,7 @@ describe('what is swept', () => {
   });
 });
 
-/** What an alarm of a user tried. */
+/** The call that an alarm of a user attempts without a grant. */
 const refused = 'MonitorBuckets: sns:Publish on topics';
 
 describe('monitoring', () => {
@@ -419,7 +419,7 @@ describe('the bill of requests', () => {
 
 /** Granted though nothing here asks for it, and why. */
 const unusedWithReason: Readonly<Record<string, string>> = {
-  // Lambda's own reading, by the list of what it is documented to need.
+  // Calls of Lambda itself, according to its documented permissions.
   'CountUsage: dynamodb:ListStreams on *': 'documented as needed by event source mappings',
   'ReleaseContent: dynamodb:ListStreams on *': 'documented as needed by event source mappings',
   'CountUsage: sqs:SendMessage on FeedDeadLetters': 'Lambda sends dead letters',

@@ -85,7 +85,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What `stillage usage` tells an operator of a month. */
+/** Returns the totals of a month from `stillage usage`. */
 async function totalOf(project: string, month: string): Promise<Total> {
   const printed = await administer<{ readonly total: Total }>(
     deployment!.place,
@@ -182,7 +182,7 @@ describe('the bill of a deployment', () => {
   });
 });
 
-/** Bills until the servers have logged what they have counted, and that is this. */
+/** Bills until the servers have logged their counts and the bill shows this tally. */
 async function billedAs(expected: Partial<RequestTally>): Promise<RequestTally> {
   const billed = async (): Promise<RequestTally> => {
     // The hours of a test before may be settled in the future that it saw.

@@ -27,8 +27,8 @@ export async function readAssets(assembly: string, template: Template): Promise<
 }
 
 /**
- * Returns what is in the bucket after a template's bucket deployments, by key. They run `aws s3 sync` or `cp` with the filters, of which
- * the last one that matches counts:
+ * Returns the files in the bucket after a template's bucket deployments, by key. They run `aws s3 sync` or `cp` with the filters, of which
+ * the last match counts:
  * https://docs.aws.amazon.com/cli/latest/reference/s3/#use-of-exclude-and-include-filters
  */
 export function deployedFiles(
@@ -60,7 +60,7 @@ export function deployedFiles(
   return files;
 }
 
-/** What the AWS CLI guesses by Python's `mimetypes`. */
+/** The types that the AWS CLI guesses with Python's `mimetypes`. */
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.html': 'text/html',

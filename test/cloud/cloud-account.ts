@@ -17,9 +17,9 @@ import { readAssets, type Assets } from './bucket-deployments.ts';
 import { DeploymentUnderTest, type DeployedConsole } from './deployment-under-test.ts';
 
 export interface AccountOptions {
-  /** The operations that there are; all, if not said. */
+  /** The operations to deploy. Default: all. */
   readonly served?: readonly string[];
-  /** The functions in the background that there are; none, if not said. */
+  /** The functions in the background to deploy. Default: none. */
   readonly inBackground?: readonly string[] | 'all';
 }
 
@@ -70,25 +70,25 @@ export class CloudAccount {
     return this.#engines.endpoint;
   }
 
-  /** What somebody asked for without a grant, in any deployment. */
+  /** Returns the calls without a grant, in any deployment. */
   get denied(): readonly string[] {
     return this.#deployments.flatMap(({ calls }) => calls.denied);
   }
 
-  /** What is granted and was asked for in no deployment. */
+  /** Returns the grants that no deployment used. */
   get unused(): readonly string[] {
     const [first = [], ...others] = this.#deployments.map(({ calls }) => calls.unused());
     return first.filter((grant) => others.every((unused) => unused.includes(grant)));
   }
 
-  /** What went wrong where no client looks, in any deployment. */
+  /** Returns the errors of all deployments outside requests of clients. */
   get failures(): readonly Error[] {
     return this.#deployments.flatMap(({ failures }) => failures);
   }
 
   /** Synthesises and starts a deployment. */
   async deploy(given: Context, { pace = {}, console = false, former }: Wanted = {}): Promise<DeploymentUnderTest> {
-    // Pages of the console ask for the API where the templates say that it is.
+    // Pages of the console call the API at the address in the templates.
     const ports = console ? { api: await freePort(), console: await freePort() } : undefined;
     const context = ports === undefined ? given : { ...given, ...addressesOf(ports) };
     const names = hostNamesOf({ domain: context['domain'], websiteDomain: context['websiteDomain'] });

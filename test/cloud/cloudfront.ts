@@ -10,19 +10,19 @@ import type { ApiRequest, ApiResponse } from './rest-api.ts';
 import type { VpcOriginPath } from './vpc-origin.ts';
 
 /*
- * What a distribution of CloudFront does to requests on their way to an origin:
+ * The changes that a CloudFront distribution makes to requests to an origin:
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/RequestAndResponseBehaviorCustomOrigin.html
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cloudfront-limits.html
  */
 
 const headerSectionBytes = 20_480;
 const targetBytes = 8192;
-/** An address of CloudFront, which is what origins see. */
+/** An address of CloudFront, which origins see. */
 const edgeAddress = '130.176.0.1';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** Finds out what the values of a template come to. */
+/** Resolves the values of a template. */
 interface Values {
   textOf(value: unknown): string;
 }
@@ -33,17 +33,17 @@ interface ByteLane {
   readonly path: VpcOriginPath;
 }
 
-/** What lies behind the distribution. */
+/** The origins of the distribution. */
 export interface Lanes {
-  /** The API, which has its own host name and is told all at once. */
+  /** The API, which has its own host name and receives each request as a whole. */
   readonly control: { readonly host: string; readonly call: (request: ApiRequest) => Promise<ApiResponse> };
   /** The byte lane, if there is one. */
   readonly byte: ByteLane | undefined;
 }
 
 /**
- * The distributions of a template, with their router. They listen without TLS. Where origins ask for the protocol they are told
- * the truth; where they do not, they take every request for one over TLS, as others are not let in.
+ * The distributions of a template, with their router. They listen without TLS. They report the true protocol to origins that request it;
+ * other origins treat every request as one over TLS, since no others are admitted.
  */
 export class CloudFront {
   readonly #route: (request: EdgeRequest) => RoutedRequest;
@@ -68,7 +68,7 @@ export class CloudFront {
     return distribution;
   }
 
-  /** Has distributions do from now on what their template says. */
+  /** Deploys another template to the distributions. */
   deploy(edge: Template, values: Values): void {
     this.#distributions = distributions(edge, values);
   }
@@ -104,8 +104,8 @@ export class CloudFront {
   }
 
   /**
-   * All viewer headers, what the router made of them, and what the distribution adds itself. Whether the viewer's Host is among them, or
-   * the origin's own name, the policy says:
+   * Returns all viewer headers, with the changes of the router, and the headers of the distribution. The policy determines whether Host is
+   * the viewer's or the origin's own name:
    * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
    */
   #forwarded(fields: Headers, { headers, origin = '' }: RoutedRequest): Headers {
@@ -171,7 +171,7 @@ export class CloudFront {
     const answered = new Promise<IncomingMessage>((resolve, reject) =>
       forwarded.on('response', resolve).on('error', reject),
     );
-    // What has no body here has none there, whatever its method.
+    // A request without a body is forwarded without one, whatever its method.
     const { 'content-length': length, 'transfer-encoding': coding } = message.headers;
     if (length === undefined && coding === undefined) forwarded.useChunkedEncodingByDefault = false;
     // A server that refuses by the head alone answers before it has the body, of which there may be nothing yet.
@@ -208,7 +208,7 @@ function refusal({ method, url = '', headers }: IncomingMessage, fields: Headers
 interface Distribution {
   /** The names that it answers to: `*.web.example.com` */
   readonly aliases: readonly string[];
-  /** What it adds to requests to an origin, by the origin's id. */
+  /** The headers that it adds to requests to an origin, by the origin's id. */
   readonly origins: ReadonlyMap<string, Headers>;
   /** The headers of CloudFront's own that origins ask for. */
   readonly ofCloudFront: readonly string[];
@@ -249,7 +249,7 @@ function distributions(edge: Template, values: Values): readonly Distribution[] 
       ),
       // A policy of AWS itself asks for none.
       ofCloudFront: typeof policy === 'string' ? [] : headersOf(policies.get(policy.Ref)!),
-      // A load balancer's own name is known to nobody who has no network.
+      // The name of a load balancer exists only within its network.
       originNames: new Map(
         Origins.map(({ Id, DomainName }) => [
           Id,

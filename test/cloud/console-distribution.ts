@@ -34,7 +34,7 @@ export class ConsoleDistribution {
     this.#server = createServer((request, response) => this.#serve(request, response));
   }
 
-  /** @param port where it listens, which the templates were told */
+  /** @param port the port in the templates */
   static async start(
     template: Template,
     files: ReadonlyMap<string, BucketFile>,
@@ -83,7 +83,7 @@ const smallestCompressed = 1_000;
 const largestCompressed = 10_000_000;
 
 /**
- * Compresses what CloudFront compresses; how much so, nobody says.
+ * Compresses files of the types that CloudFront compresses; its level of compression is not documented.
  * https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/ServingCompressedFiles.html
  */
 function compressed(

@@ -29,7 +29,7 @@ const restApi = 'abc123';
 
 let count = 0;
 
-/** What the resources of a deployment's templates are called: no two deployments share any. */
+/** Returns new names for the resources of a deployment's templates: no two deployments share any. */
 function freshNames(): Readonly<
   Record<'Table' | 'Blobs' | 'Secret' | 'EdgeSecret' | 'Lifecycle' | 'Distribution' | 'Websites', string>
 > {
@@ -46,27 +46,27 @@ function freshNames(): Readonly<
 }
 type Names = ReturnType<typeof freshNames>;
 
-/** What a deployment has besides the functions that serve requests. */
+/** The parts of a deployment besides the functions that serve requests. */
 export interface DeploymentOptions {
   /** Functions in the background. With any, the table has its stream, and those that follow it do so. */
   readonly background?: readonly BackgroundBundle[];
-  /** Without one, schedules wait until a test does what they do. */
+  /** Without one, scheduled work runs only when a test invokes it. */
   readonly pace?: Pace;
-  /** A deployment of the same stage, which this one comes after: it has what that one keeps. */
+  /** A former deployment of the same stage, whose data this one takes over. */
   readonly former?: DeploymentUnderTest | undefined;
   /** Undefined: it is not deployed. */
   readonly console?: DeployedConsole | undefined;
 }
 
-/** What is known of the console besides its templates. */
+/** The parts of the console besides its templates. */
 export interface DeployedConsole {
   readonly assets: Assets;
-  /** Where the distributions listen, as the settings say. */
+  /** The ports of the distributions, as in the settings. */
   readonly ports: { readonly api: number; readonly console: number };
 }
 
 const daySeconds = 24 * 60 * 60;
-/** Followers are called for what has come within it. */
+/** Followers are called for the records of this period. */
 const batchingWindow = 1000;
 
 /**
@@ -74,7 +74,7 @@ const batchingWindow = 1000;
  * with the bundles of the functions, the byte lane from its bundle. It listens as a server of S3 does.
  */
 export class DeploymentUnderTest {
-  /** Denies what a role in the templates does not grant, and knows what was asked for. */
+  /** Denies calls that no role in the templates grants, and records all calls. */
   readonly calls: RoleGate;
   readonly synthesis: Synthesis;
   readonly #names: Names;
@@ -121,7 +121,7 @@ export class DeploymentUnderTest {
     const own = new Set(background.map(({ name }) => name));
     calls.noticed = (caller, action) => {
       if (/^dynamodb:(Put|Update|Delete)Item$/.test(action)) this.#feed.call();
-      // What nobody looks at need not go on.
+      // Scheduled work only runs while a test uses the deployment.
       if (!own.has(caller)) for (const schedule of this.#schedules) schedule.call();
     };
   }
@@ -169,12 +169,12 @@ export class DeploymentUnderTest {
     return `http://127.0.0.1:${this.#byteLane!.port}`;
   }
 
-  /** What a server of the byte lane is told. */
+  /** Returns the environment of a server of the byte lane. */
   get serverEnvironment(): Readonly<Record<string, string>> {
     return this.#values.serverEnvironment(this.synthesis.streaming!);
   }
 
-  /** What a function, or the byte lane, has logged of requests. */
+  /** Returns the request log of a function, or of the byte lane. */
   async requests(name: string): Promise<Record<string, unknown>[]> {
     const log = name === 'byte-lane' ? this.#byteLane!.log : (await this.#functions.get(name))?.log;
     const lines = (log ?? '').split('\n').filter((line) => line.startsWith('{'));
@@ -211,7 +211,10 @@ export class DeploymentUnderTest {
     }
   }
 
-  /** What a schedule does. @param later by how many milliseconds the function's clock is ahead */
+  /**
+   * Invokes a scheduled function.
+   * @param later the milliseconds by which the function's clock is ahead
+   */
   async invokeBackground<Answer>(name: string, later = 0): Promise<Answer> {
     return this.#background.invoke<Answer>(name, {}, later);
   }
@@ -221,7 +224,7 @@ export class DeploymentUnderTest {
     return this.#lambda!.place;
   }
 
-  /** What went wrong where no client looks. */
+  /** Returns the errors outside requests of clients. */
   get failures(): readonly Error[] {
     return [this.#feed, ...this.#schedules].flatMap(({ failures }) => failures);
   }
@@ -237,7 +240,7 @@ export class DeploymentUnderTest {
     this.#distribution!.deploy(this.synthesis.edge, await this.#valuesOfEdge());
   }
 
-  /** Tells the byte lane to stop, as when its task is replaced, and waits until it has. */
+  /** Stops the byte lane, as when its task is replaced, and waits for it to end. */
   async stopByteLane(): Promise<number | null> {
     return this.#byteLane!.stop();
   }
@@ -257,7 +260,7 @@ export class DeploymentUnderTest {
     this.#lambda = await LambdaApi.ofAdministration(schedule, (event) => this.#background.invoke('Administer', event));
     if (streaming) {
       this.#byteLane = await ByteLaneProcess.start({
-        // Its documentation and reports disagree whether ECS tells a task its region, so nobody but the template does:
+        // The documentation and reports disagree on whether ECS provides the region to a task, so only the template sets it:
         // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-environment-variables.html,
         // https://github.com/aws/containers-roadmap/issues/1611
         ...this.#values.serverEnvironment(streaming),
@@ -279,7 +282,7 @@ export class DeploymentUnderTest {
     }
   }
 
-  /** What a secret holds stands where the template refers to it. */
+  /** Returns the values for the edge: references to a secret are replaced by its value. */
   async #valuesOfEdge(): Promise<Pick<TemplateValues, 'textOf'>> {
     const client = secretsManagerAt(this.calls.endpoint);
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: this.#names.EdgeSecret }));
@@ -288,8 +291,8 @@ export class DeploymentUnderTest {
   }
 
   /**
-   * What schedules start more often than they say, while somebody asks the deployment for something. A day of lifecycle rules passes
-   * with each pass: on the clock of the functions that go through it.
+   * Returns the scheduled work that runs more often than its schedule while a test calls the deployment. Each lifecycle pass is a day
+   * later, on the clock of its functions.
    */
   #paced({ monitoringSeconds, lifecycleDaySeconds }: Pace): readonly WorkOnCall[] {
     let later = 0;
@@ -337,7 +340,7 @@ export class DeploymentUnderTest {
   }
 }
 
-/** What Lambda tells a function: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html */
+/** Variables that Lambda sets: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html */
 const lambdaVariables = { AWS_REGION: 'us-east-1' } as const;
 
 /** The API's own host name, which is the only one that it answers to. */
@@ -370,7 +373,7 @@ function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
   };
 }
 
-/** Creates what a deployment keeps. */
+/** Creates the table, bucket, secrets and queue of a deployment. */
 async function createKept(engine: string, hasStream: boolean): Promise<Names> {
   const names = freshNames();
   await createCloudData(engine, names, { hasStream });

@@ -497,7 +497,7 @@ interface PolicyDocument {
   readonly Statement: readonly { readonly Action: string | readonly string[] }[];
 }
 
-/** Of each function, and of the byte lane, what its role allows in the template. */
+/** Returns the actions that the template grants to the role of each function, and of the byte lane. */
 function grantedActions(): Map<string, Set<string>> {
   const { api, streaming } = deployment!.synthesis;
   const roles = new Map(resources(api, 'AWS::IAM::Role'));

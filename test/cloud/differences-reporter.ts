@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { differenceOf, differences, type Difference } from './differences.ts';
 
-/** Holds what was skipped to the list of differences, and says all of it with its reason. */
+/** Checks the skipped tests against the list of differences, and prints each with its reason. */
 export class DifferencesReporter implements Reporter {
   /** Not at the end alone, which is a quarter of an hour away. */
   onTestCaseResult(test: TestCase): void {
@@ -35,7 +35,7 @@ export class DifferencesReporter implements Reporter {
   }
 }
 
-/** Tests of clients say so, and why, where the client is not installed; those of the console, where there is no browser. */
+/** Whether a test was skipped because its client, or a browser, is not installed. */
 function isWithoutProgram(file: string, test: TestCase): boolean {
   return /^test\/(?:clients|console)\//.test(file) && noteOf(test) !== '';
 }

@@ -10,7 +10,7 @@ interface Reply {
   readonly error?: string;
 }
 
-/** What Lambda takes and gives: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
+/** The maximum payload of an invocation of Lambda: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html */
 const payloadBytes = 6 * 1024 * 1024;
 
 /** A function as it is deployed, in a process of its own with nothing but its environment. */
@@ -44,15 +44,15 @@ export class FunctionProcess {
     return started;
   }
 
-  /** What the function has written to its log, as Lambda delivers it. */
+  /** Returns the log of the function as Lambda delivers it. */
   get log(): string {
     return this.#output.split('\n').map(asDelivered).join('\n');
   }
 
   /**
-   * @param later by how many milliseconds its clock is ahead
-   * @param remaining how many milliseconds it is told to have left
-   * @throws Error if the function failed, or if event or result are longer than Lambda takes
+   * @param later the milliseconds by which its clock is ahead
+   * @param remaining the remaining milliseconds that it is given
+   * @throws Error if the function failed, or if event or result exceed Lambda's limit
    */
   async invoke<Result = ProxyResult>(event: ProxyEvent | object, later = 0, remaining = 300_000): Promise<Result> {
     checkSize(event);
@@ -77,7 +77,7 @@ export class FunctionProcess {
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
- * A line that is JSON without a valid time in `timestamp` is one of the level INFO, whatever it says itself.
+ * A JSON line without a valid time in `timestamp` has the level INFO, whatever its own.
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
  */
 function asDelivered(line: string): string {

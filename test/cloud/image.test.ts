@@ -8,8 +8,8 @@ import { temporaryDirectory } from '../infra/synthesis.ts';
 import { run } from '../support/programs.ts';
 
 /*
- * The image cannot be built here. What its Dockerfile copies is put into a directory as it would be into the image, in the
- * same two stages, and what it starts is started there, by a user without rights. Packages alone are not installed anew.
+ * Tests the image without building it: the files that the Dockerfile copies are put into a directory, in the same two stages, and its
+ * command is started there by an unprivileged user. Only the packages are not installed anew.
  */
 
 interface Copy {
@@ -44,7 +44,7 @@ function stagesOf(dockerfile: string): Stage[] {
   return stages;
 }
 
-/** Puts what a stage copies into a directory. */
+/** Copies the files of a stage into a directory. */
 async function unpack({ copies }: Stage, directory: string, other?: string): Promise<void> {
   for (const { stage, sources, to } of copies) {
     for (const source of sources) {
@@ -58,7 +58,7 @@ async function unpack({ copies }: Stage, directory: string, other?: string): Pro
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
 }
 
-/** `nobody`, whom only root can become. */
+/** The user `nobody`, which only root can switch to. */
 const nobody = process.getuid?.() === 0 ? 65_534 : undefined;
 
 const stages = stagesOf(await readFile(join(root, 'Dockerfile'), 'utf8'));
@@ -67,7 +67,7 @@ const json = (instruction: string): string[] => JSON.parse(final.instructions.ge
 const children: ChildProcess[] = [];
 let directory: string;
 
-/** What `docker run` starts, with these words for the command of the image. */
+/** Starts the command of `docker run` with these arguments. */
 function start(command: readonly string[], environment: Readonly<Record<string, string>>): ChildProcess {
   const [program, ...args] = [...json('ENTRYPOINT'), ...command];
   expect(program).toBe('node');
@@ -81,7 +81,7 @@ function start(command: readonly string[], environment: Readonly<Record<string, 
   return child;
 }
 
-/** Waits for a line that says so. */
+/** Waits for output that matches. */
 async function said(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   let text = '';
   return new Promise((resolve, reject) => {

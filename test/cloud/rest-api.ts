@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ProxyEvent, ProxyResult } from '../../functions/runtime/cloud/api-gateway.ts';
 
 /*
- * What a REST API of API Gateway does to requests and answers on their way to and from a function, as recorded:
+ * The changes that a REST API of API Gateway makes to requests to a function, and to its responses, as recorded:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
  * https://github.com/localstack/localstack/blob/v4.0.0/tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json
  */
@@ -23,7 +23,7 @@ export interface ApiResponse {
   readonly body: Buffer;
 }
 
-/** What the header fields of a request may have together, and its body: more is refused before any function. */
+/** The maximum sizes of all headers of a request together, and of its body: a larger request is refused before any function. */
 const headerSectionBytes = 10_240;
 const bodyBytes = 10_000_000;
 
@@ -71,7 +71,7 @@ function isSignature(name: string, value: string): boolean {
   return name.toLowerCase() === 'authorization' && value.startsWith('AWS4-HMAC-SHA256');
 }
 
-/** The answer that a client gets for what a function returned. */
+/** Returns the response to a client for the result of a function. */
 export function toResponse(result: ProxyResult): ApiResponse {
   const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8');
   const headers = Object.entries(result.multiValueHeaders).flatMap(([name, values]) =>
@@ -99,7 +99,7 @@ function addedHeaders({ sourceIp }: ApiRequest): [string, string][] {
   ];
 }
 
-/** As a form is: a plus becomes a space, and nobody can tell any more. */
+/** Decodes a query like a form: a plus becomes a space, and is lost. */
 function decoded(query: string): [string, string][] {
   return query.split('&').map((pair) => {
     const [name = '', ...value] = pair.split('=');

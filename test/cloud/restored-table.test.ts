@@ -25,7 +25,7 @@ import type { DeploymentUnderTest } from './deployment-under-test.ts';
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 });
 
 const served = ['CreateBucket', 'GetObject', 'HeadBucket', 'ListObjectsV2', 'PutObject'];
-/** Counters follow what they count. */
+/** Counters lag behind. */
 const patience = { timeout: 60_000 };
 const clients: S3Client[] = [];
 let account: CloudAccount | undefined;
@@ -41,7 +41,10 @@ afterAll(async () => {
   await account?.close();
 });
 
-/** Restores a table as docs/cloud-operations.md says. @returns the ARN of its stream */
+/**
+ * Restores a table according to docs/cloud-operations.md.
+ * @returns the ARN of its stream
+ */
 async function restore(tableName: string): Promise<string> {
   const client = new DynamoDBClient(dynamoDbAt(account!.engine, true));
   const TableName = `${tableName}-restored`;
@@ -69,7 +72,7 @@ describe('a deployment with a restored table', () => {
     const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
     return Contents.map(({ Key }) => Key);
   };
-  /** What is counted, by whoever follows the feed. */
+  /** Returns the counters of the bucket, which a follower of the feed updates. */
   const counted = async ({ url }: DeploymentUnderTest): Promise<string> => {
     const request = signed(new URL(url).host, { method: 'HEAD', path: `/${Bucket}` }, { key: alice });
     const { header } = await exchange(url, request);

@@ -3,17 +3,17 @@ import type { EngineAnswer } from '../support/dynamodb/engine.ts';
 import type { LogInsightsEngine } from '../support/log-insights.ts';
 import type { Grant, Grantee } from './template-grants.ts';
 
-/** One thing that a call does, as IAM sees it. */
+/** An action of a call in terms of IAM, and its resource. */
 interface Use {
   readonly action: string;
   readonly thing: string;
-  /** Of the resource, where it may be another one. */
+  /** The account of the resource, where it may be another one. */
   readonly account?: string;
 }
 
 /**
- * Stands before the engines as IAM stands before AWS: whatever a function asks for that its role in the template does not grant
- * is denied. Functions are told apart by the access key id that they are given; keys that are no function's may do everything.
+ * Stands before the engines as IAM does before AWS: a call that the function's role in the template does not grant is denied. Functions are
+ * identified by their access key ids; other keys may do everything.
  */
 export class RoleGate {
   readonly #engines: Engines;
@@ -21,11 +21,11 @@ export class RoleGate {
   readonly #grantees: ReadonlyMap<string, Grantee>;
   readonly #used = new Map<string, Set<string>>();
   readonly #denied: string[] = [];
-  /** Answers questions about logs, if anybody may ask them. */
+  /** Answers queries of logs, if there are any. */
   logs: LogInsightsEngine | undefined;
-  /** Whether the engines are out of order: then nobody gets an answer but 503. */
+  /** Whether the engines are out of order: then every call gets a 503. */
   isOut = false;
-  /** Is told what each function asked for, once it was answered. */
+  /** Called with each action of a function, once it was answered. */
   noticed: (caller: string, action: string) => void = () => undefined;
 
   private constructor(engines: Engines, grantees: ReadonlyMap<string, Grantee>) {
@@ -43,7 +43,7 @@ export class RoleGate {
     return this.#door!.endpoint;
   }
 
-  /** What was asked for and not granted: `<function>: <action> on <thing>`. */
+  /** The actions that were denied: `<function>: <action> on <resource>`. */
   get denied(): readonly string[] {
     return this.#denied;
   }
@@ -56,8 +56,8 @@ export class RoleGate {
   }
 
   /**
-   * What a role grants and nobody who has it asked for, but for logs and traces, which the runtime writes. A role of several is
-   * called as the first of them.
+   * Returns the grants of roles that were not used, except for logs and traces, which the runtime writes. A role of several functions is
+   * named after the first of them.
    */
   unused(): readonly string[] {
     const roles = new Map<string, Grantee[]>();
@@ -94,7 +94,7 @@ export class RoleGate {
     return answer;
   }
 
-  /** To the engine that it is for. */
+  /** Forwards a call to its engine. */
   async #pass(call: EngineCall): Promise<EngineAnswer> {
     if (this.isOut) return { status: 503, headers: ['Content-Type', 'text/plain'], body: Buffer.from('out of order') };
     const target = String(call.headers['x-amz-target']);
@@ -111,7 +111,7 @@ function covers({ actions, things, foreignTo }: Grant, { action, thing, account 
 }
 
 /**
- * What a call is, in IAM's words. https://docs.aws.amazon.com/service-authorization/latest/reference/reference.html
+ * Returns the actions of a call in terms of IAM. https://docs.aws.amazon.com/service-authorization/latest/reference/reference.html
  * Transactions have no actions of their own.
  */
 function usesOf(request: EngineCall): readonly Use[] {

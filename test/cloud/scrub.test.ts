@@ -81,7 +81,7 @@ async function scrub(...options: string[]): Promise<Told> {
   return JSON.parse(stdout) as Told;
 }
 
-/** @param role whose rights it has */
+/** @param role the role whose grants it has */
 async function runTask(role: string, words: readonly string[]): ReturnType<typeof run> {
   return run(process.execPath, [...words], {
     codes: [0, 1],
@@ -101,7 +101,7 @@ async function runTask(role: string, words: readonly string[]): ReturnType<typeo
 const summaryIn = (stderr: string): Record<string, unknown> =>
   JSON.parse(stderr.trimEnd().split('\n').at(-1)!) as Record<string, unknown>;
 
-/** An object as the service writes it; its counters are never told. */
+/** Puts an object as the service does, but never counts it. */
 async function putObject(name: string, key: string): Promise<void> {
   const deps = { table, clock: new SystemClock(), randomness: new CryptoRandomness() };
   const buckets = new Buckets(deps);
@@ -128,7 +128,7 @@ describe('the scrub of a deployment', () => {
     const wrong = ['orphan-blob found', 'usage found'];
     const told = ({ findings }: Told): string[] => findings.map(({ kind, state }) => `${kind} ${state}`).toSorted();
     expect(told(await scrub())).toEqual(wrong);
-    // The longest request is set so short that one need not wait long for what was written to be old enough.
+    // The longest request is set so short that writes soon become old enough.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const repair = ['--repair', '--min-age', '1s', '--limit', 'requestDuration=1000'];
     expect(told(await scrub(...repair))).toEqual(wrong.map((one) => one.replace('found', 'mended')));
@@ -181,7 +181,7 @@ describe('the scrub of a deployment', () => {
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const refused = await runTask('nightly', [nightly[0]!, ...repair]);
     expect(refused.stderr).toMatch(/AccessDenied|not authorized/);
-    // It did not finish, so it tells no number of findings.
+    // It did not finish, so it reports no number of findings.
     expect(refused.stderr).not.toContain('scrubFindings');
     expect(gate!.denied.length).toBeGreaterThan(deniedBefore);
   });

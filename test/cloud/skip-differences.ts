@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { beforeEach, type RunnerTask } from 'vitest';
 import { differenceOf } from './differences.ts';
 
-/** Tests that differ in the cloud say why, and do not run. */
+/** Skips tests that differ in the cloud, with the reason. */
 beforeEach((context) => {
   const { task, skip } = context;
   const file = relative(process.cwd(), task.file.filepath);

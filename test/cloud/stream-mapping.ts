@@ -13,15 +13,16 @@ interface Page {
 /** In a page: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_GetRecords.html */
 const mostRecords = 1000;
 
-/** What a template says of a mapping, as far as it is done here. */
+/** The properties of a mapping in a template that are implemented here. */
 export interface MappingProperties {
   readonly BatchSize: number;
   readonly FilterCriteria: { readonly Filters: readonly { readonly Pattern: string }[] };
 }
 
 /**
- * Does with a stream what Lambda does: reads it in the name of the function, drops what its filter does not let through, and
- * hands it batch by batch with the shard, as with a tumbling window (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-windows.html). What the function says it could not do comes again.
+ * Reads a stream as Lambda does: with the function's permissions, through its filter, and in batches of one shard, as with a tumbling
+ * window (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-windows.html). Records that the function reports as failed are
+ * delivered again.
  */
 export class StreamMapping {
   readonly #engine: string;
@@ -56,7 +57,10 @@ export class StreamMapping {
     this.#prefixes = dynamodb.Keys.pk.S.map(({ prefix }) => prefix);
   }
 
-  /** Hands over what is new. @returns how many records that were */
+  /**
+   * Delivers the new records.
+   * @returns their number
+   */
   async deliver(): Promise<number> {
     let count = 0;
     for (const ShardId of await this.#shards()) {
@@ -72,15 +76,18 @@ export class StreamMapping {
   }
 
   /**
-   * Closes every shard: what is written from now on comes by a child, of another name, and so much later. DynamoDB does it every four hours
-   * or so: https://github.com/opensearch-project/data-prepper/issues/5208
+   * Closes every shard: later records are in a child with another name, and their times are ahead by `later`. DynamoDB does so about every
+   * four hours: https://github.com/opensearch-project/data-prepper/issues/5208
    */
   rotate(later: number): void {
     this.#generation += 1;
     this.#later += later;
   }
 
-  /** Gives up what is new, as Lambda does after too many failures. @returns the dead letter; undefined: nothing was new */
+  /**
+   * Discards the new records, as Lambda does after too many failures.
+   * @returns the dead letter; undefined: there were none
+   */
   async giveUp(): Promise<object | undefined> {
     for (const ShardId of await this.#shards()) {
       const numbers = (await this.#read(ShardId)).map(({ dynamodb }) => dynamodb!.SequenceNumber);

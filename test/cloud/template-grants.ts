@@ -1,9 +1,9 @@
-/** A statement of a role, with what it is of in the words of {@link thingOf}. */
+/** A statement of a role, whose resources are named by {@link thingOf}. */
 export interface Grant {
   readonly actions: readonly string[];
   /** `table`, `blobs`, `queue Lifecycle`, …; `*` is everything. */
   readonly things: readonly string[];
-  /** Own account: what lies in it is not meant. */
+  /** An account id: resources of this account are excluded. */
   readonly foreignTo?: string;
 }
 
@@ -20,7 +20,7 @@ interface Template {
   >;
 }
 
-/** Whoever has a role in a template. */
+/** A function or task with a role in a template. */
 export interface Grantee {
   readonly name: string;
   /** Functions that need the same share one. */
@@ -28,7 +28,7 @@ export interface Grantee {
   readonly grants: readonly Grant[];
 }
 
-/** A function of a template: what its role grants, and what it is told. */
+/** A function of a template: the grants of its role, and its environment. */
 export interface DeployedFunction extends Grantee {
   readonly environment: Readonly<Record<string, unknown>>;
 }
@@ -78,7 +78,10 @@ function grantOf({ Effect, Action, Resource, Condition }: Statement): Grant {
   };
 }
 
-/** What a reference in a template is of. @throws Error if nobody knows */
+/**
+ * Returns the name of a resource that a template refers to.
+ * @throws Error if it is unknown
+ */
 export function thingOf(reference: unknown): string {
   const text = JSON.stringify(reference);
   if (text === '"*"') return '*';

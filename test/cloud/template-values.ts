@@ -6,10 +6,10 @@ interface Output {
   readonly Export?: { readonly Name: string };
 }
 
-/** What resources are called once they are there: by the beginning of their logical ids. */
+/** The names of deployed resources, by the beginning of their logical ids. */
 export type PhysicalNames = Readonly<Record<string, string>>;
 
-/** Finds out what values of a template come to, as CloudFormation does when it deploys. */
+/** Resolves values of a template, as CloudFormation does at a deployment. */
 export class TemplateValues {
   readonly #exports: ReadonlyMap<string, unknown>;
   readonly #names: PhysicalNames;
@@ -22,7 +22,7 @@ export class TemplateValues {
     this.#names = names;
   }
 
-  /** @throws Error for what it does not know */
+  /** @throws Error for an unknown intrinsic function */
   textOf(value: unknown): string {
     if (typeof value === 'string') return value;
     const [[kind, argument]] = Object.entries(value as Record<string, unknown>) as [[string, unknown]];

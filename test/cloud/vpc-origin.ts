@@ -22,7 +22,7 @@ interface Rule {
   readonly SourcePrefixListId?: unknown;
 }
 
-/** A request as far as CloudFront looks at it before it connects. */
+/** The parts of a request that CloudFront examines before it connects. */
 export interface Connection {
   /** The domain name of the origin. */
   readonly originName: string;
@@ -34,7 +34,7 @@ export interface Connection {
 export class VpcOriginPath {
   readonly #streaming: Template;
   readonly #origin: Values;
-  /** What the certificates of the deployment are for: the names of its distributions. */
+  /** The host names in the certificates of the deployment: those of its distributions. */
   readonly #certified: readonly string[];
 
   constructor(streaming: Template, edge: Template) {
@@ -50,7 +50,7 @@ export class VpcOriginPath {
   fault(connection: Connection): number | undefined {
     const isEncrypted = this.#origin['OriginProtocolPolicy'] === 'https-only';
     const port = Number(isEncrypted ? (this.#origin['HTTPSPort'] ?? 443) : (this.#origin['HTTPPort'] ?? 80));
-    // What a security group lets not in is dropped without a word.
+    // Packets that a security group does not admit are dropped silently.
     if (!this.#admits(port) || !this.#hasGateway()) return 504;
     if (!this.#listens(port, isEncrypted ? 'HTTPS' : 'HTTP')) return 502;
     return isEncrypted && !this.#isCertified(connection) ? 502 : undefined;
@@ -65,7 +65,7 @@ export class VpcOriginPath {
     );
   }
 
-  /** The rules for what may come in of the groups of the load balancer. */
+  /** Returns the inbound rules of the load balancer's security groups. */
   #rules(): readonly Rule[] {
     const [, balancer] = resources(this.#streaming, 'AWS::ElasticLoadBalancingV2::LoadBalancer')[0]!;
     const groups = new Set((balancer.Properties['SecurityGroups'] as unknown[]).map((group) => referred(group)));
@@ -78,7 +78,7 @@ export class VpcOriginPath {
     return [...within, ...beside];
   }
 
-  /** Whether a value is what a look-up by the name of the list comes to. Its id is another one in each region. */
+  /** Whether a value is the result of a look-up by the name of the prefix list, whose id differs by region. */
   #isOriginFacing(value: unknown): boolean {
     const [id, path] = (value as { 'Fn::GetAtt'?: readonly [string, string] })['Fn::GetAtt'] ?? [];
     const found = resources(this.#streaming).find(([one]) => one === id);

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Work that is done a moment after each call for it, once at a time: of calls that come together one is enough, and while nobody
- * calls nothing is done.
- */
+/** Work that runs a moment after each call, one run at a time: calls that come together share a run, and without calls nothing runs. */
 export class WorkOnCall {
   readonly #pause: number;
   readonly #work: () => Promise<unknown>;
@@ -23,12 +20,12 @@ export class WorkOnCall {
     this.#running ??= this.#run();
   }
 
-  /** What it threw. It goes on with the next call. */
+  /** The errors of the work, which continues with the next call. */
   get failures(): readonly Error[] {
     return this.#failures;
   }
 
-  /** Waits until what has begun is done. Nothing begins any more. */
+  /** Waits for a run in progress. No further run begins. */
   async stop(): Promise<void> {
     this.#end.abort();
     await this.#running;

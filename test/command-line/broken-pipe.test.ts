@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Starts `stillage`, whose standard output nobody reads any more. */
+/** Starts `stillage` with a standard output that is no longer read. */
 function startUnread(args: readonly string[]): { child: ChildProcess; stderr: () => string } {
   const child = spawn(process.execPath, ['bin/stillage.cjs', ...args], {
     cwd: root,

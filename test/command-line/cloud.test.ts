@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => lambda.stop());
 
-/** An operator's shell. What is empty counts as not set. */
+/** The environment of an operator's shell. An empty variable counts as unset. */
 const shell = (): Record<string, string> => ({
   AWS_ENDPOINT_URL_LAMBDA: lambda.endpoint,
   AWS_REGION: 'us-east-1',

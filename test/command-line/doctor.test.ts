@@ -42,7 +42,7 @@ async function copy(): Promise<string> {
 const doctor = (data: string, ...args: string[]): Promise<Run> => runProgram(['doctor', '--data', data, ...args]);
 const tableOf = (data: string): string => join(data, 'table', 'data.mdb');
 
-/** What a service on a directory answers for an object: its body, or the name of the error. */
+/** Returns the body of an object, or the name of the error. */
 async function answer(client: S3Client, key: string): Promise<string> {
   try {
     const { Body: body } = await client.send(new GetObjectCommand({ Bucket: 'photos', Key: key }));

@@ -18,7 +18,7 @@ function commandsBelow(path: readonly string[], command: Command): Named[] {
 const commands = families.flatMap((family) => commandsBelow([], withHelpStyle(family())));
 const leaves = commands.filter(({ command }) => command.commands.length === 0);
 
-/** What `--help` prints where the terminal is 100 columns wide. */
+/** Returns the output of `--help` on a terminal of 100 columns. */
 function helpOf({ path, command }: Named): string {
   let text = '';
   command.exitOverride().configureOutput({ writeOut: (more) => (text += more), getOutHelpWidth: () => 100 });

@@ -11,9 +11,9 @@ export interface Installation {
   readonly place: Place;
   /** Where requests are sent. */
   readonly url: string;
-  /** What `env` and `link` say that clients are configured with. */
+  /** The endpoint in the output of `env` and `link`. */
   readonly endpoint: string;
-  /** Lets what follows the change feed catch up. */
+  /** Waits until the followers of the change feed have caught up. */
   follow(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -54,10 +54,10 @@ it('the bill has what was asked of the buckets of a project, and what lay in the
   await send(first, { method: 'HEAD', ...object }, alice, 200);
   await send(first, { path: '/usage-test', query: 'list-type=2' }, alice, 200);
   await send(first, { method: 'DELETE', path: '/usage-test/other' }, alice, 204);
-  // What is refused costs nobody anything.
+  // A refused request is billed to nobody.
   await send(first, object, bob, 403);
   await send(first, object, undefined, 403);
-  // Who follows a link is nobody; the owner of the bucket pays.
+  // A public link is followed anonymously, so the owner of the bucket is billed.
   const made = await send(first, { method: 'POST', ...object, query: 'public-link' }, alice, 201);
   const { pathname } = new URL(textOf(made.text, 'Url')!);
   const followed = await send(first, { path: pathname }, undefined, 200);
@@ -71,7 +71,7 @@ it('the bill has what was asked of the buckets of a project, and what lay in the
   expect(total.bytesOut).toBeLessThan(2_010_000);
   expect((await bill('other@example.test')).total).toMatchObject({ a: 0, b: 0, free: 0, bytesOut: 0, objects: 0 });
 
-  // It goes on while nothing happens, and nobody runs.
+  // Storage is billed even while the service is stopped.
   const later = await eventually(async () => {
     const now = (await bill()).total;
     return now.byteHours > total.byteHours ? now : undefined;
@@ -81,7 +81,7 @@ it('the bill has what was asked of the buckets of a project, and what lay in the
   const second = await startService({ data });
   await send(second, object, alice, 200);
   await send(second, { method: 'PUT', path: '/usage-test/more', body: 'more' }, alice, 200);
-  // A crash takes requests of the last seconds with it at most, never what was stored.
+  // A crash loses at most the request counts of the last seconds, never those of storage.
   await second.kill();
   const third = await startService({ data });
   await send(third, { method: 'DELETE', ...object }, alice, 204);

@@ -92,7 +92,7 @@ describe('an object of any name', () => {
     await item('e.txt').click();
     await page.getByText('Browsers cannot address names').waitFor();
     await expectAccessible(page);
-    // What the page cannot ask for, its commands can.
+    // The page cannot send this request, but its command can.
     const env = { AWS_ACCESS_KEY_ID: alice.accessKeyId, AWS_SECRET_ACCESS_KEY: alice.secretAccessKey };
     const command = await page.locator('code').filter({ hasText: '--output object' }).innerText();
     const { stdout } = await run('bash', ['-c', `${command.replace(/object$/, '-')} -s`], { env });

@@ -30,10 +30,10 @@ const modules = { access, buckets, cors, lifecycle, monitoring, multipart, objec
 
 type Verb = 'put' | 'delete' | 'create' | 'copy' | 'rename' | 'replace' | 'complete' | 'abort';
 type NameOf<M> = Extract<keyof M, `${Verb}${string}`>;
-/** The functions of the console that change something: those of `console/s3` whose names begin with these verbs. */
+/** The functions of the console that change data: those of `console/s3` whose names begin with these verbs. */
 type Change = { [M in keyof typeof modules]: NameOf<(typeof modules)[M]> }[keyof typeof modules];
 
-/** Clicks what copies a command, and returns the command. */
+/** Clicks the button that copies a command, and returns the command. */
 async function copied(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name }).first().click();
   return page.evaluate(() => navigator.clipboard.readText());
@@ -58,9 +58,9 @@ async function uploaded(page: Page): Promise<string> {
 
 interface Shown {
   readonly path: (bucket: string) => string;
-  /** A part of the command that is shown, on the page or by what `open` returns. */
+  /** A part of the command, on the page or in the result of `open`. */
   readonly command: string;
-  /** Opens what has the command; returns it where it is copied. */
+  /** Opens the view with the command; returns the command if it is copied. */
   readonly open?: (page: Page, test: TestContext) => Promise<string | void>;
 }
 
@@ -242,7 +242,7 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
     path: folder,
     command: 'abort-multipart-upload --bucket BUCKET --key large.bin --upload-id',
     open: async (page, test) => {
-      // The parts never arrive, and the upload is stopped: the service keeps what it was told of it.
+      // The parts never arrive, and the upload is stopped: the service keeps the open upload.
       await page.route(/partNumber=/, () => undefined);
       const sent = page.waitForRequest(/partNumber=/);
       await page.locator('#upload-files').setInputFiles(await largeFile(test));

@@ -236,7 +236,7 @@ describe('other origins', () => {
       },
       { console: under.origin, endpoint: under.service.url },
     );
-    // A window of another browsing context group counts as closed to whoever opened it.
+    // A window of another browsing context group counts as closed to its opener.
     expect(seen).toEqual({ opened: true, config: 'refused', api: 'refused', withCredentials: 'refused' });
     const framed = other.frames().find((frame) => frame.parentFrame() !== null)!;
     expect(framed.url()).not.toContain(under.origin);

@@ -29,7 +29,7 @@ const nameAt = (count: number, at: number): string => `key-${String(count - 1 - 
 interface Input {
   readonly name: string;
   readonly act: (page: Page, count: number) => Promise<unknown>;
-  /** The most calls of functions that it may take, whatever the number of keys. To render a row takes 300, and 40 rows are in view. */
+  /** The maximum number of function calls, whatever the number of keys. Rendering a row takes 300, and 40 rows are in view. */
   readonly most: number;
 }
 

@@ -12,7 +12,7 @@ async function keysOf(bucket: string): Promise<string[]> {
   return Contents.map(({ Key }) => Key!);
 }
 
-/** Requests that the service has executed, and whose answers wait. */
+/** Requests that the service has executed, and whose responses are held back. */
 interface Held {
   readonly count: () => number;
   readonly release: () => void;

@@ -7,7 +7,7 @@ const under = consoleUnderTest();
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name });
 
-/** Every key that the list of shortcuts names, with what it does to a folder in which `a.txt` is selected. */
+/** A test of every key in the list of shortcuts, in a folder in which `a.txt` is selected. */
 const keys: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   '/': async (page) => {
     await page.keyboard.press('/');
@@ -32,7 +32,7 @@ const keys: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByRole('row', { name: 'b.txt', selected: true }).waitFor();
     await page.keyboard.press('Shift+ArrowUp');
     await page.getByText('2 items selected').waitFor();
-    // What a screen reader is told to be at.
+    // The active descendant is the row that a screen reader announces.
     const active = await page.getByRole('grid').getAttribute('aria-activedescendant');
     expect(await page.locator(`#${active!} .name`).innerText()).toBe('a.txt');
   },

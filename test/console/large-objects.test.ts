@@ -8,7 +8,7 @@ import { parseXml } from '../../console/s3/xml.ts';
 
 const gibibyte = 1024 ** 3;
 
-/** A service that answers whatever a copy by parts asks, and keeps the requests. */
+/** A client that answers every request of a copy in parts, and records the requests. */
 function recorded(fails?: number): { readonly client: S3Client; readonly requests: S3Request[] } {
   const requests: S3Request[] = [];
   const send = async (request: S3Request): Promise<Response> => {

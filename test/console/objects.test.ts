@@ -328,7 +328,7 @@ describe('folders and names', () => {
     expect(archive.suggestedFilename()).toBe('docs.zip');
     const list = await promisify(execFile)('python3', ['-m', 'zipfile', '-l', await archive.path()]);
     expect(list.stdout).toContain('docs/in/b.txt');
-    // No browser can ask for such a name; the archive has the rest, and the transfer says what is missing.
+    // No browser can request such a name; the archive has the rest, and the transfer reports the missing one.
     expect(list.stdout).not.toContain('escape');
     await page.getByRole('link', { name: 'Transfers' }).click();
     await page.getByText('1 failed').waitFor();

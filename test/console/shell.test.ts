@@ -68,7 +68,7 @@ describe('a folder of a million keys', () => {
       dispatchEvent(new PopStateEvent('popstate'));
     }, `/b/${folder.bucket}/`);
     await row(page, 'key-0000000').waitFor();
-    // To the end of what is known, again and again: each time the next page comes.
+    // Scrolls to the end of the loaded rows repeatedly: each time the next page is loaded.
     const list = page.locator('.virtual');
     for (let round = 0; round < 12; round++) {
       await list.evaluate((element) => (element.scrollTop = element.scrollHeight));

@@ -148,7 +148,7 @@ describe('signing in', () => {
     const bucket = bucketName();
     await under.sdk().send(new CreateBucketCommand({ Bucket: bucket }));
     await put(under.sdk(), bucket, 'a.txt', 'content');
-    // Ten minutes are within what the service allows; the URL of a download is good for five.
+    // The service allows ten minutes; the URL of a download is valid for five.
     for (const wrong of [-10, 10, -600]) {
       const context = await under.context(test);
       await context.clock.install({ time: Date.now() + wrong * 60_000 });
@@ -194,7 +194,7 @@ describe('signing in', () => {
 
 describe('the profile', () => {
   it('says user, project, endpoint, key and use, as the service has them', async (test) => {
-    // A project of its own, whose buckets nobody else makes.
+    // A project of its own, in which no other test creates buckets.
     const customer = `${bucketName()}.test`;
     const key = await makeKey(under.service.place, `archive:carol@${customer}`);
     const client = under.sdk(key);

@@ -67,7 +67,7 @@ describe('an upload whose tab is closed', () => {
     await eventually(async () => (await keysOf(bucket)).length).toBe(2);
     const sent = await keysOf(bucket);
     const other = await transfers(test, context);
-    // While a tab is at it, no other one offers to go on.
+    // While a tab is sending, no other one offers to continue.
     await other.getByText('Nothing is under way').waitFor();
     expect(await other.getByText('Begun before and not finished').count()).toBe(0);
     await close(page);
@@ -87,7 +87,7 @@ describe('an upload whose tab is closed', () => {
     await eventually(async () => (await keysOf(bucket)).length).toBe(5);
     expect(puts.toSorted()).toEqual(unsent.filter((name) => name !== changed).toSorted());
     expect(await read(under.sdk(), bucket, 'in/tree/leaf/6.txt')).toBe('content of leaf/6.txt');
-    // What was changed since is another file, which is still missing.
+    // A file that has changed since is another file, so it is still missing.
     await other.reload();
     await other.getByText('1 file not sent').waitFor();
     await other.getByRole('button', { name: 'Discard', exact: true }).click();

@@ -12,7 +12,7 @@ import { consoleUnderTest, eventually, expectAccessible } from './support/consol
 
 const under = consoleUnderTest();
 
-/** The response of the website of a bucket to a visitor, whose request needs no DNS. */
+/** Returns the response of a bucket's website to a visitor, without DNS. */
 async function visit(bucket: string, path: string): Promise<Response> {
   const { get } = await import('node:http');
   return new Promise((resolve, reject) => {
@@ -121,7 +121,7 @@ describe('the website of a bucket', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await eventually(async () => (await websiteOf(bucket)).RoutingRules).toEqual([moved]);
 
-    // The form is shown anew with what was saved.
+    // The form shows the saved values again.
     await eventually(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByLabel('Requests').selectOption('Redirect everything to another host');
     await page.getByLabel('Host', { exact: true }).fill('www.example.com/path');

@@ -7,7 +7,7 @@ import type { BlobDescription, BlobOwner, BlobStore, ByteRange } from '../../sha
 export interface OpenBlobStore {
   readonly store: BlobStore;
   readonly close: () => Promise<void>;
-  /** How many files or sockets of the store this process holds open, where that can be told. */
+  /** Returns the number of files or sockets of the store that this process holds open, if it can be determined. */
   readonly openHandles?: () => number | Promise<number>;
 }
 

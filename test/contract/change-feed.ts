@@ -65,7 +65,7 @@ export function describeChangeFeed(name: string, contract: ChangeFeedContract): 
       await table.write([{ key, put: { n: 1 } }]);
       const after = Date.now();
       const [record] = await follow(start);
-      // The system's clock may be set meanwhile, by little.
+      // The system's clock may be adjusted slightly in between.
       expect(record!.at).toBeGreaterThanOrEqual(before - 1000);
       expect(record!.at).toBeLessThanOrEqual(after + 1000);
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -51,7 +51,7 @@ if (moto === undefined) {
   describeS3BlobStore('moto', async () => s3At(moto.endpoint));
 }
 
-/** Skips a whole suite, and says so where the reporter would not. */
+/** Skips a whole suite, and prints the reason, which the reporter does not. */
 function skipped(suite: string, reason: string): void {
   it(`${suite} keeps its promises`, (context) => {
     console.warn(`SKIPPED, ${suite}: ${reason}`);

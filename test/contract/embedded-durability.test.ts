@@ -33,7 +33,7 @@ function writing(writers: number, turns: number, run: string): [string, ...strin
 }
 
 describe('the embedded stores, killed', () => {
-  /** Lets 32 writers write until the kill, and answers what they acknowledged: name → ref. */
+  /** Runs 32 writers until they are killed, and returns the blobs that they acknowledged: name → ref. */
   async function writeAndKill(run: string): Promise<Map<string, string>> {
     const [node, ...args] = writing(32, 1_000_000, run);
     const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -98,7 +98,7 @@ describe('the embedded stores, killed', () => {
 });
 
 describe('the embedded stores, watched', () => {
-  /** The turns of one writer: what each must have written, and what is synced for it. */
+  /** The steps of one writer: the file that each must write, and the files and directories that are synced for it. */
   const turns = [
     { written: /\/table\/data\.mdb$/, synced: ['the table'] },
     { written: /\/blobs\/[0-9a-f]{2}\/[^/]{30}$/, synced: ['a blob', 'a directory of blobs', 'the table'] },

@@ -32,7 +32,7 @@ async function openBlobs(): Promise<OpenBlobStore> {
   return { store, close: () => rm(directory, { recursive: true }), openHandles: () => openFilesUnder(directory) };
 }
 
-/** How many files below a directory this process holds open; 0 where the system does not tell. */
+/** Returns the number of files below a directory that this process holds open; 0 if the system does not provide it. */
 async function openFilesUnder(directory: string): Promise<number> {
   const files = await readdir('/proc/self/fd').catch(() => []);
   const paths = await Promise.all(files.map((file) => readlink(`/proc/self/fd/${file}`).catch(() => '')));

@@ -19,7 +19,7 @@ describeBlobStore('EphemeralBlobStore', {
   },
 });
 
-/** How many files without a name this process holds open; 0 where the system does not tell. */
+/** Returns the number of unlinked files that this process holds open; 0 if the system does not provide it. */
 async function openUnlinkedFiles(): Promise<number> {
   const files = await readdir('/proc/self/fd').catch(() => []);
   const paths = await Promise.all(files.map((file) => readlink(`/proc/self/fd/${file}`).catch(() => '')));

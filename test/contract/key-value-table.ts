@@ -29,7 +29,7 @@ export interface TableContract {
   readonly effort?: number;
   /** For one test, in milliseconds. */
   readonly timeout?: number;
-  /** Promises the engine breaks, with the reason: their tests are skipped and say so. */
+  /** Guarantees that the engine breaks, with the reason. Their tests are reported as skipped. */
   readonly broken?: Partial<Record<TablePromise, string>>;
 }
 
@@ -65,7 +65,7 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
       }
     }
 
-    /** Follows `more` to the end, and checks what every page promises on the way. */
+    /** Follows `more` to the end, and checks the guarantees of every page. */
     async function walk(pk: string, options: Omit<QueryOptions, 'limit'> = {}, limit?: number): Promise<Item[]> {
       const all: Item[] = [];
       let after = options.after;
@@ -426,7 +426,7 @@ export function describeKeyValueTable(name: string, contract: TableContract): vo
     });
 
     describe('visit', () => {
-      /** Visits a partition to the end, and seeks where it is told to. */
+      /** Visits a partition to the end, with a seek to each position that `see` returns. */
       async function visited(
         pk: string,
         range: VisitRange,
@@ -1006,7 +1006,7 @@ function shownOf(item: ItemView, columns: readonly string[]): unknown {
   });
 }
 
-/** What {@link shownOf} shows of a value. */
+/** Returns a value in the form that {@link shownOf} returns. */
 function comparable(value: Attribute | undefined): unknown {
   if (value === undefined || typeof value === 'number') return value;
   if (typeof value !== 'string' && !(value instanceof Uint8Array)) return 'other';

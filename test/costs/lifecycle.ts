@@ -3,7 +3,7 @@ import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
 import { day, LifecycleWorld } from '../unit/metadata/lifecycle/lifecycle-deps.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 
-/** What lifecycle passes were found to cost. */
+/** The measured costs of lifecycle passes. */
 export interface MeasuredPasses {
   /** Checking a thousand more current versions of 60 bytes of key, of which none is due. */
   readonly thousand: Cost;
@@ -22,7 +22,10 @@ export interface MeasuredPasses {
 const keyOf = (number: number): string =>
   `reports/2026/11/21/region-1/warehouse-07/shelf-04/it-${String(number).padStart(6, '0')}`;
 
-/** Runs the pass of the next day. @returns the keys it checked, and what it cost */
+/**
+ * Runs the pass of the next day.
+ * @returns the number of keys that it checked, and its cost
+ */
 async function nextDay(
   world: LifecycleWorld,
   meter: Meter,
@@ -34,7 +37,7 @@ async function nextDay(
   return { keys: pass.tally.keys, cost: meter.take() };
 }
 
-/** A bucket whose objects expire after some days, in a deployment in which passes leave out ranges. */
+/** A bucket whose objects expire after some days, in a deployment whose passes skip ranges. */
 async function bucketWith(days: number): Promise<{ readonly world: LifecycleWorld; readonly meter: Meter }> {
   const meter = new Meter();
   const world = await LifecycleWorld.create({ table: new MeteredTable(meter) });

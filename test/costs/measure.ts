@@ -3,7 +3,7 @@ import { PipelineInProcess } from '../support/pipeline-in-process.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 import { owner, scenarios, type Scenario, type Send } from './scenarios.ts';
 
-/** What a scenario was found to cost. */
+/** The measured cost of a scenario. */
 export interface Measured {
   readonly scenario: Scenario;
   readonly status: number;

@@ -13,7 +13,7 @@ import type {
 } from '../../shared/ports/key-value-table.ts';
 import { MemoryTable } from '../support/memory-table.ts';
 
-/** What a request asks of table and blobs. */
+/** The calls and units of a request to the table and the blob store. */
 export interface Cost {
   /** Calls that read the table, and the units they take. */
   readonly reads: number;
@@ -36,17 +36,17 @@ const nothing: Cost = {
 const KiB = 1024;
 /** A page of a query. */
 const pageBytes = 1024 * KiB;
-/** What the blob store sends in one request; larger blobs go in parts. */
+/** The maximum size of an upload in one request; larger blobs are uploaded in parts. */
 const blobPart = 8 * 1024 * KiB;
 
 /**
- * Counts what the adapters of the cloud would ask for, and the units that DynamoDB would take, from the bytes of the items.
+ * Counts the calls of the cloud adapters, and the units that DynamoDB would consume, from the bytes of the items.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
  */
 export class Meter {
   #cost = nothing;
 
-  /** What was counted since this was asked before. */
+  /** Returns the cost since the previous call. */
   take(): Cost {
     const taken = this.#cost;
     this.#cost = nothing;
@@ -91,9 +91,9 @@ export class Meter {
   }
 }
 
-/** A table in memory that counts what DynamoDB would count. */
+/** A table in memory that counts the units that DynamoDB would consume. */
 export class MeteredTable extends MemoryTable {
-  /** How often it was scanned: each scan reads the whole table, whatever it looks for. */
+  /** The number of scans. Each reads the whole table, whatever its filter. */
   scans = 0;
   readonly #meter: Meter;
   #silent = false;
@@ -173,7 +173,7 @@ function sizeOf({ pk, sk }: ItemKey, attributes: Attributes | undefined): number
   return attributes === undefined ? 0 : itemBytes({ pk, sk }) + itemBytes(attributes);
 }
 
-/** Of a strongly consistent read: what is not there costs one, too. */
+/** Returns the units of a strongly consistent read. Reading a missing item consumes one, too. */
 function readUnits(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / (4 * KiB)));
 }

@@ -9,11 +9,11 @@ export type Send = (request: Unsigned) => Promise<Answered>;
 /** One request to an operation, and what was done before. */
 export interface Scenario {
   readonly operation: OperationName;
-  /** What is special about it; absent: the plain case. */
+  /** The special case; absent: the plain one. */
   readonly variant?: string;
   /** After the bucket was created. */
   readonly before?: readonly Unsigned[];
-  /** May depend on what came before: an upload id, a link. */
+  /** May depend on the earlier requests: on an upload id, or a link. */
   readonly request: Unsigned | ((send: Send) => Promise<Unsigned>);
   readonly anonymous?: true;
 }

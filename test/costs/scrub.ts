@@ -11,7 +11,7 @@ import { owner } from './scenarios.ts';
 const objects = 500;
 const slices = 10;
 
-/** What the nightly scrub was found to take. */
+/** The measured cost of the nightly scrub. */
 export interface MeasuredScrub {
   /** How often the first slice reads the whole table, and each of the others. */
   readonly passes: { readonly first: number; readonly others: number };

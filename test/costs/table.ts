@@ -4,7 +4,7 @@ import type { Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
 import type { MeasuredScrub } from './scrub.ts';
 
-/** Dollars of us-east-1 for a million of each, as of November 2026. docs/costs.md says where from. */
+/** Prices per million in us-east-1 in November 2026, in dollars. The sources are in docs/costs.md. */
 const prices = {
   readUnit: 0.125,
   writeUnit: 0.625,
@@ -34,9 +34,9 @@ const scrubHour = 0.5 * 0.03238 + 0.00356;
 const scrubDays = 28;
 /** Reads of current version, noncurrent version and references as of one instant, a write of the entry, and its deletion. */
 const releaseDollars = 6 * prices.readUnit + 2 * prices.writeUnit;
-/** Operations that may leave bytes to release, by what they replace or remove. */
+/** Operations that may leave bytes to release: those that replace or remove an object. */
 const releasing: readonly string[] = ['DeleteObject', 'PutObject: over an object'];
-/** Of a batch of the followers: counters and the day of the bill in one transaction, and what is read for it. */
+/** Dollars of a batch of the followers: counters and the day of the bill in one transaction, and the reads for it. */
 const batchDollars = 4 * prices.writeUnit + 5 * prices.readUnit + 2 * prices.invocation + prices.functionTime;
 /** Records of a batch, where a bucket is busy: up to 500 of a second. */
 const busyBatch = 100;
@@ -47,7 +47,7 @@ function dataDollars({ readUnits, writeUnits, blobPuts, blobGets }: Cost): numbe
   return readUnits * readUnit + writeUnits * writeUnit + blobPuts * blobPut + blobGets * blobGet;
 }
 
-/** Dollars of the way to the operation for a million requests. What the byte lane costs by the hour is left out. */
+/** Returns the dollars of transporting a million requests to the operation, without the hourly price of the byte lane. */
 function wayDollars(operation: string): number {
   const { distribution, api, invocation, functionTime } = prices;
   const isAlwaysOnByteLane = (byteLane as Readonly<Record<string, readonly string[]>>)[operation]?.length === 0;
@@ -125,7 +125,7 @@ export function mixDollars(measured: readonly Measured[], path: 'byte lane' | 'f
   }, 0);
 }
 
-/** Dollars of what a million such requests have followers and sweeps do. */
+/** Returns the dollars of the work of followers and sweeps for a million such requests. */
 function followDollars(name: string, { writes }: Cost): number {
   const counted = writes > 0 && /^(?:Put|Post|Delete|Copy|Rename)Object/.test(name) ? batchDollars / busyBatch : 0;
   return counted + (releasing.includes(name) ? releaseDollars : 0);

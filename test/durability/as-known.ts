@@ -4,7 +4,7 @@ import type { PooledClient } from '../support/pooled-client.ts';
 import { queryOf } from '../support/signer.ts';
 import type { Journal, State } from './journal.ts';
 
-/** Expects that everything the service shows is what the writers know, and that its answers agree with each other. */
+/** Expects that everything the service returns is as the writers know it, and that its answers agree with each other. */
 export async function expectAsKnown(client: PooledClient, bucket: string, journal: Journal): Promise<void> {
   for (const key of journal.touched())
     journal.found(key, await read(client, `/${bucket}/${key}`, journal.possible(key)));
@@ -55,7 +55,7 @@ async function list(client: PooledClient, bucket: string): Promise<Map<string, {
   return found;
 }
 
-/** What was being uploaded when the process was killed can still be given up. */
+/** Uploads in progress when the process was killed can still be aborted. */
 async function abortUploads(client: PooledClient, bucket: string): Promise<void> {
   for (;;) {
     const { text } = await client.send({ path: `/${bucket}`, query: 'uploads' });

@@ -35,7 +35,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const ended = /^stillage: a write to the table in \S+ failed on the disk; exiting: start the service again$/m;
 
-/** A service whose next write to the first pages of its table fails once, when it is told to. */
+/** Starts a service whose next write to the first pages of its table can be made to fail once. */
 async function fragile(data: string): Promise<{ service: Service; client: S3Client; failNext: () => Promise<void> }> {
   const trigger = `${data}.trigger`;
   const service = await startService({ data, env: { LD_PRELOAD: library, FAIL_META_WRITE: trigger } });
@@ -77,7 +77,7 @@ describe('a write of the page that says where everything is', () => {
     expect(await read(again, 'bucket', 'after')).toBe('after');
     again.destroy();
     expect(await next.stop()).toBe(0);
-    // Of a write that was not answered, bytes without an owner may be left, and nothing else.
+    // An unanswered write may leave bytes without an owner, and nothing else.
     expect((await runProgram(['scrub', '--repair', '--data', data, '--min-age', '0'])).stderr).toBe('');
     await expectScrubClean(data);
   });

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** What an object may be found to hold. */
+/** A possible content of an object. */
 export interface Content {
   readonly bytes: Buffer;
-  /** As the ETag header shows it, quoted. */
+  /** The value of the ETag header, quoted. */
   readonly etag: string;
 }
 
-/** What a key may be found to be: an object, or nothing. */
+/** A possible state of a key: an object, or none. */
 export type State = Content | 'absent';
 
 /** Bytes that no other name has, unless there are none. */
@@ -16,7 +16,7 @@ export function contentOf(name: string, size: number): Content {
   return { bytes, etag: `"${md5(bytes).toString('hex')}"` };
 }
 
-/** What comes of parts that are put together. */
+/** Returns the content of an object assembled from parts. */
 export function assembled(parts: readonly Content[]): Content {
   const digests = parts.map(({ bytes }) => md5(bytes));
   return {
@@ -31,9 +31,9 @@ function md5(bytes: Buffer): Buffer {
 
 /** A change that was asked for and not answered yet. */
 export interface Attempt {
-  /** The service said that it is done. */
+  /** Called if the service acknowledged the change. */
   acknowledge(): void;
-  /** The service said that it is not done. */
+  /** Called if the service refused the change. */
   refuse(): void;
 }
 
@@ -45,8 +45,8 @@ interface Entry {
 }
 
 /**
- * What clients know of the keys they write. A change that was never answered may have happened or not; one that was
- * acknowledged has. The changes of a key follow one another, unless only the first of them can succeed.
+ * The possible states of the keys that clients write. An unanswered change may have happened or not; an acknowledged one has. The changes
+ * of a key are sequential, unless only the first of them can succeed.
  */
 export class Journal {
   readonly #entries = new Map<string, Entry>();
@@ -69,7 +69,7 @@ export class Journal {
     };
   }
 
-  /** What this key may be found to be. */
+  /** Returns the possible states of a key. */
   possible(key: string): readonly State[] {
     const { certain, possible, once } = this.#entries.get(key)!;
     return once && certain !== 'absent' ? [certain] : [certain, ...possible];

@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => rm(data, { recursive: true }));
 
 /**
- * Whatever was acknowledged is there after the process was killed at any instant, and nothing is there by halves. (That it is
- * on the disk, and not only in the memory of the system, is shown by the tests that trace system calls.)
+ * Every acknowledged change survives a kill of the process at any moment, and no change is there in part. (The tests that trace system
+ * calls show that it is on the disk, and not only in the memory of the system.)
  */
 describe('a service killed under load', () => {
   const journal = new Journal();

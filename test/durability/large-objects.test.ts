@@ -21,16 +21,16 @@ import { signed } from '../support/signer.ts';
 const MiB = 1024 * 1024;
 const size = (process.env['STILLAGE_LONG'] ? 1024 : 128) * MiB;
 const partCount = 16;
-/** MiB that the service may use, whatever it is sent: some 180, and more where garbage is collected later since the processors are busy. */
+/** The maximum MiB that the service may use, whatever its load: usually some 180, and more while garbage collection is late on a busy machine. */
 const bound = 240;
 /** MiB that it may use when many readers stand still: the chunks that each took before wait for the garbage collector. */
 const boundOfMany = 320;
 const Bucket = 'bucket';
-/** The headers of encryption with a key of the client's, as the SDK is told them. */
+/** The headers of encryption with a customer key, as options of the SDK. */
 const encrypted = { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'a key of exactly 32 characters!!' } as const;
 type Encryption = Partial<typeof encrypted>;
 
-/** The service streams: what it needs does not grow with what it is sent. */
+/** The service streams: its memory does not grow with the size of a request. */
 describe(`${size / MiB} MiB`, { timeout: 300_000 }, () => {
   let service: Service;
   let client: S3Client;

@@ -13,7 +13,7 @@ import { alice, startService, type Service } from '../support/server.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 
 const MiB = 1024 * 1024;
-/** Far below the time after which a stop cuts what still runs, and the time for which idle connections are kept. */
+/** Far below the time after which a stop aborts requests in progress, and the keep-alive time of idle connections. */
 const soon = 10_000;
 const pieces = 10;
 const pause = 100;

@@ -27,7 +27,7 @@ const tableFile = /\/table\/data\.mdb$/;
 interface Change {
   readonly name: string;
   readonly requestId: string;
-  /** The request after it, whose answer says that all followers are done. */
+  /** The request after it, whose answer shows that all followers are done. */
   readonly followedBy: string;
   readonly written: readonly RegExp[];
 }
@@ -84,9 +84,9 @@ async function traceChanges(): Promise<Traced> {
 }
 
 /**
- * The changes, made while no job of the service's own was writing. One that commits to the table just as an answer is sent (the
- * request counts do, every five seconds) cannot be told from the change by its system calls, so they are made again. A change that is
- * always answered too early is found all the same: it disturbs every run.
+ * Returns the changes of a run in which no background job wrote. A job that commits to the table just as an answer is sent (the request
+ * counts do, every five seconds) looks like the change itself in the system calls, so the changes are repeated. A change that is always
+ * answered too early is still found: it disturbs every run.
  */
 async function undisturbed(context: TestContext): Promise<Traced> {
   for (let run = 1; ; run++) {
@@ -109,8 +109,8 @@ function expectationOf({ written, requestId }: Change, data: string): SyncExpect
 }
 
 /**
- * A kill cannot show what a loss of power does: what was written survives it in the system's memory, synced or not. So the
- * service's system calls are followed instead.
+ * A kill cannot show the effect of a power failure: written data survives it in the system's memory, synced or not. So the service's system
+ * calls are traced instead.
  */
 describe('the service, watched by strace', () => {
   it('answers a change when everything it wrote for it is on the disk', async (context) => {
@@ -150,7 +150,7 @@ describe('the service, watched by strace', () => {
   });
 });
 
-/** The calls behind a place, and those that say which files are written synchronously. */
+/** Returns the calls after an index, and those that open files for synchronous writing. */
 function callsSince(calls: readonly SystemCall[], place: number): SystemCall[] {
   return calls.filter((call, index) => index > place || call.args.includes('O_DSYNC'));
 }

@@ -31,11 +31,14 @@ import { startService } from '../support/server.ts';
 const Bucket = 'bucket';
 const MiB = 1024 * 1024;
 
-/** What objects hold, by key and version; the same for every release. */
+/** The contents of objects by key and version, the same for every release. */
 class Known {
   readonly #contents = new Map<string, string>();
 
-  /** Writes all that there is: small and large, versions, markers, copies, parts, tags. @param release tells writers apart */
+  /**
+   * Writes objects of every kind: small and large, versions, markers, copies, parts, tags.
+   * @param release distinguishes the writers
+   */
   async write(client: S3Client, release: string): Promise<void> {
     for (const key of ['overwritten', `${release}/small`]) {
       const { VersionId } = await client.send(new PutObjectCommand({ Bucket, Key: key, Body: `${key} of ${release}` }));

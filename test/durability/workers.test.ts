@@ -61,7 +61,7 @@ describe('workers', () => {
       expect(statuses.filter((status) => status === 200)).toHaveLength(1);
       expect(statuses.filter((status) => status === 412)).toHaveLength(count - 1);
 
-      // Small and larger than what lies in the table.
+      // Alternately small and larger than a blob in the table.
       const body = `turn ${turn} `.repeat(turn % 2 === 0 ? 1 : 10_000);
       expect((await writer.send({ method: 'PUT', path, body })).status).toBe(200);
       const read = await Promise.all(clients.map((client) => client.send({ path })));
@@ -125,7 +125,7 @@ describe('workers', () => {
     expect(puts.filter(({ status }) => status === 403)).toHaveLength(80);
     const kept = puts.findIndex(({ status }) => status === 200);
     for (let turn = 0; turn < 12; turn += 1) {
-      // What is over is not in the way of the next request, whichever worker serves it.
+      // A finished request does not block the next one, whichever worker serves it.
       expect((await client.send({ method: 'DELETE', path: `/${bucket}/${kept}` })).status).toBe(204);
       expect((await put(kept)).status).toBe(200);
     }

@@ -2,7 +2,7 @@ import { textOf } from '../support/expect-error.ts';
 import type { PooledClient, PooledResponse } from '../support/pooled-client.ts';
 import { assembled, contentOf, type Attempt, type Content, type Journal } from './journal.ts';
 
-/** Around what the blob store does differently: nothing at all, a header's size, one buffer, more than one. */
+/** Sizes around the thresholds of the blob store: empty, a few bytes, a header's size, one buffer, more than one. */
 const sizes = [0, 1, 100, 1152, 4096, 65_536, 262_144 - 1152, 262_144, 300 * 1024];
 const keysOfWriter = 12;
 

@@ -30,8 +30,8 @@ const temporaryDays = 30;
 const stepsADay = runs(2) > 2 ? 12 : 2;
 
 /**
- * A deployment in the cloud over a year: its table with DynamoDB's limits, a stream whose shards are closed every four hours and
- * split, clients, and everything that runs in the background, with the clock turned from step to step.
+ * A deployment in the cloud over a year: a table with DynamoDB's limits, a stream whose shards are closed every four hours and split,
+ * clients, and all background work, with a clock that is advanced step by step.
  */
 class Deployment {
   readonly clock = new SetClock(begin);
@@ -54,7 +54,7 @@ class Deployment {
   });
   readonly purge = new BucketPurge({ ...this.deps, ...this.lifecycle });
   readonly requestHours = new RequestHours(this.deps);
-  /** Byte-hours of each day, added up from what the buckets hold. */
+  /** The byte-hours of each day, computed from the contents of the buckets. */
   readonly expected = new Map<string, number>();
 
   constructor() {
@@ -99,7 +99,7 @@ class Deployment {
     await uploads.abort(authorisation, id);
   }
 
-  /** Followers, with the last batches once more, and what is scheduled. */
+  /** Runs the followers, with the last batches delivered twice, and the scheduled work. */
   async background(): Promise<void> {
     await this.#follow();
     for (const batch of this.stream.again(this.clock.now()).slice(-2)) await this.usage.follow(batch);
@@ -193,7 +193,7 @@ describe('a year of a deployment', () => {
     const objects = await deployment.objects();
     expect(held.reduce((sum, one) => sum + one.objects, 0)).toBe(objects);
     expect(held.reduce((sum, one) => sum + one.bytes, 0)).toBe(objects * size);
-    // What expires is gone within two days, and its bytes a day later.
+    // An expired object is removed within two days, and its bytes a day later.
     const living = (temporaryDays + 2) * stepsADay + 5;
     expect(most['head']).toBeLessThanOrEqual(living);
     const released = 3 * stepsADay * 3;

@@ -3,7 +3,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { fuzz } from './fuzz.ts';
 import type { Parser } from './parsers/parser.ts';
 
-/** The check is checked: faults that were planted are found, and what is expected is not. */
+/** Tests the fuzzer: it finds planted faults, and reports no expected refusal. */
 
 const parser = (read: (text: string) => unknown): Parser => ({ pieces: ['a', 'b', '%', 'C3', '='], read });
 

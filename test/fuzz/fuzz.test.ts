@@ -71,7 +71,7 @@ describe('the work of reading what fuzzing found', () => {
           try {
             await parser.read(text);
           } catch {
-            // What is refused must be refused in time, too.
+            // An input must be refused in linear time, too.
           }
         };
         const few = await counter.count(() => attempt(repeated(size)));

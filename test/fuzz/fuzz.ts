@@ -8,7 +8,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** What came of fuzzing a parser. */
+/** The result of fuzzing a parser. */
 export interface Run {
   readonly inputs: number;
   readonly failure: Failure | undefined;
@@ -59,7 +59,7 @@ function tried(parser: Parser, input: string): Outcome | Promise<Outcome> {
 function refused(parser: Parser, error: unknown): Outcome {
   const isExpected = isRefusal(error) || parser.refuses?.(error) === true;
   if (!isExpected) return { outcome: '', error };
-  // What is quoted in a message differs with each input.
+  // The quoted parts of a message differ with each input.
   return { outcome: (error as Error).message.replaceAll(/['"`].*['"`]|\d+/gs, '…').slice(0, 80) };
 }
 

@@ -1,14 +1,14 @@
 import type { Random } from '../linearizability/random.ts';
 
-/** What inputs for a parser are made of. */
+/** The parts from which the inputs for a parser are built. */
 export interface Grammar {
   /** Pieces that mean something to it, and some that mean nothing. */
   readonly pieces: readonly string[];
-  /** What stands before and behind most inputs. */
+  /** The prefix and suffix of most inputs. */
   readonly around?: readonly [before: string, behind: string];
 }
 
-/** What parsers stumble over: ends of ranges, halves of characters, what other syntaxes use. */
+/** Common problems for parsers: ends of ranges, halves of characters, and the syntax of other formats. */
 const strange = [
   ...['', '\0', '\x01', '\x7f', '\x80', '\xff', 'é', 'ǆ', '\u2028', '\ufeff', '\ufffd', '\ud800', '\udc00', '😀'],
   ...[' ', '\t', '\r', '\n', '\r\n', '\v', '%', '%00', '%zz', '%ff', '%25', '+', '&', '=', '?', '#', '/', '\\', '"'],

@@ -16,7 +16,7 @@ const requestsOfService = 2000;
 const atOnce = 16;
 const patience = 30_000;
 
-/** What may be answered besides what is below 500: to what is not implemented, and to other versions of HTTP. */
+/** The statuses from 500 that are allowed: for features that are not implemented, and for other versions of HTTP. */
 const documented = new Set([501, 505]);
 
 describe('a request, whatever is in it,', () => {

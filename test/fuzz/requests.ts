@@ -4,7 +4,7 @@ import type { Unsigned } from '../support/signer.ts';
 import { inputOf } from './inputs.ts';
 import { documents } from './parsers/documents.ts';
 
-/** Grammars of whole requests: what operations there are, what may stand in a query or a header field, and bodies. */
+/** Grammars of whole requests: the operations, the values in a query or a header field, and the bodies. */
 
 const keys = ['key', 'a/b', 'upload', '%20', '%F0%9F%98%80', '..%2F', 'a'.repeat(900), '%00', '+', 'new'];
 const parameters = [
@@ -136,7 +136,7 @@ function bodyOf(random: Random): string {
   return inputOf(random, random.oneOf(roots), []);
 }
 
-/** Returns the bytes of a request whose head or framing is not as it should be, more often than not. */
+/** Returns the bytes of a request whose head or framing is usually malformed. */
 export function bytesOf(random: Random, host: string): Buffer {
   const { method = 'GET', path, query = '', headers = {}, body = '' } = requestOf(random);
   const bytes = Buffer.from(body);

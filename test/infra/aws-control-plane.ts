@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What an account has, of what a preflight asks for. */
+/** The resources of an account that a preflight reads. */
 export interface StandInAccount {
   readonly id: string;
   readonly roles: readonly string[];
@@ -23,7 +23,7 @@ interface Reply {
   readonly type: string;
 }
 
-/** The actions of the calls that only read: whatever else is asked for is an error of the test. */
+/** The read-only actions: any other call fails the test. */
 const reading = /^(Get|Describe)/;
 
 /**

@@ -12,7 +12,7 @@ import { ScheduleStack } from '../../infra/schedule-stack.ts';
 import { readSettings } from '../../infra/settings.ts';
 import { cdkContext } from './synthesis.ts';
 
-/** The stacks of what runs without being asked, and of what watches over it. */
+/** The stacks of the functions in the background, and of monitoring. */
 export interface BackgroundSynthesis {
   readonly schedule: Template;
   readonly operations: Template;
@@ -21,7 +21,7 @@ export interface BackgroundSynthesis {
 const endpoint = 'https://d111111abcdef8.cloudfront.net';
 
 interface SynthesisOptions {
-  /** Whether what cdk-nag finds is thrown. */
+  /** Whether findings of cdk-nag are thrown. */
   readonly validated?: boolean;
   /** Settings that differ from those of cdk.json. */
   readonly context?: Readonly<Record<string, string>>;

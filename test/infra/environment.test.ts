@@ -8,7 +8,7 @@ import { cdkContext } from './synthesis.ts';
 
 const context = await cdkContext();
 
-/** What a process understands of the environment that these settings give it. */
+/** Returns the settings that a process reads from the environment of a deployment with these settings. */
 function told(given: Record<string, unknown>) {
   const app = new App({ context: { ...context, ...given } });
   const settings = readSettings(app.node);

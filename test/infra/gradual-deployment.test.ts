@@ -29,7 +29,7 @@ describe('the functions that nearly all requests ask for', () => {
       const { FunctionVersion } = all['Properties'] as { FunctionVersion: { 'Fn::GetAtt': [string, string] } };
       expect(versions).toContain(FunctionVersion['Fn::GetAtt'][0]);
       expect(api).toContain(`{"Ref":"${id}"}`);
-      // A permission for the function says nothing of its aliases:
+      // A permission for the function does not cover its aliases:
       // https://docs.aws.amazon.com/lambda/latest/dg/access-control-resource-based.html
       const own = permissions.filter(([one]) => one.startsWith(`${name}Function`));
       expect(own.map(([, { Properties }]) => Properties['FunctionName'])).toEqual([{ Ref: id }]);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 const functionOf = (name: string): Resource =>
   resources(synthesis.api, 'AWS::Lambda::Function').find(([id]) => id.startsWith(`${name}Function`))![1];
 
-/** What the role of an operation's function allows, by the name of the statement. */
+/** Returns the grants of the role of an operation's function, by the name of the statement. */
 function grants(name: (typeof operations)[number]['name']): Map<string, { actions: string[]; resource: string }> {
   const { 'Fn::GetAtt': roleId } = functionOf(name).Properties['Role'] as { 'Fn::GetAtt': [string, string] };
   const role = resources(synthesis.api, 'AWS::IAM::Role').find(([id]) => id === roleId[0])![1];

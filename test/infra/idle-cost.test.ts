@@ -8,8 +8,10 @@ import { inventory, synthesise, templates } from './synthesis.ts';
 const page = readFileSync(join(import.meta.dirname, '../../docs/cloud.md'), 'utf8');
 
 /**
- * Dollars a month of what is paid for whether it is used or not, in us-east-1, November 2026: https://aws.amazon.com/cloudwatch/pricing/,
- * https://aws.amazon.com/secrets-manager/pricing/, https://aws.amazon.com/elasticloadbalancing/pricing/
+ * Monthly prices of resources that are paid for even when idle, in dollars, in us-east-1, November 2026:
+ * https://aws.amazon.com/cloudwatch/pricing/,
+ * https://aws.amazon.com/secrets-manager/pricing/,
+ * https://aws.amazon.com/elasticloadbalancing/pricing/
  */
 const monthly: Readonly<Record<string, number>> = {
   'AWS::CloudWatch::Alarm': 0.1,

@@ -60,7 +60,7 @@ describe('cfn-lint', () => {
 /** W3005: the CDK makes a function depend on its role, to which it refers anyway. */
 const ignored = ['W3005'];
 
-/** What it says; undefined if it is not installed. */
+/** Returns the output of cfn-lint; undefined if it is not installed. */
 async function cfnLint(files: readonly string[]): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)('cfn-lint', ['--ignore-checks', ...ignored, '--', ...files]);

@@ -56,7 +56,7 @@ const preflight = async (account: Partial<StandInAccount>, ...args: string[]) =>
 
 const named = Object.entries(withDomain).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
-/** What is not as it should be, by the check. */
+/** Returns the findings other than `ok`, by check. */
 const amiss = (stdout: string): Record<string, Finding> => {
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   return Object.fromEntries(findings.filter(({ state }) => state !== 'ok').map((one) => [one.check, one]));

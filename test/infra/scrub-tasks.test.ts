@@ -30,7 +30,7 @@ const schedule = (): Resource['Properties'] => only(streaming, 'AWS::Scheduler::
 const target = (): Record<string, unknown> => schedule()['Target'] as Record<string, unknown>;
 const task = (): readonly [string, Resource] => only(streaming, 'AWS::ECS::TaskDefinition', /^NightlyScrub/);
 
-/** What the policies of a role allow, by the names of the statements. */
+/** Returns the grants of a role's policies, by the names of the statements. */
 function grants(role: string): Readonly<Record<string, readonly string[]>> {
   const policies = resources(streaming, 'AWS::IAM::Policy').filter(([id]) => id.startsWith(role));
   const statements = policies.flatMap(
@@ -81,7 +81,7 @@ describe('the scheduled scrub', () => {
     for (const { Ref } of network.Subnets) expect(subnets.get(Ref)!.Properties['MapPublicIpOnLaunch']).toBe(true);
     const [{ 'Fn::GetAtt': group }] = network.SecurityGroups as [{ 'Fn::GetAtt': readonly string[] }];
     expect(only(streaming, 'AWS::EC2::SecurityGroup', /^ScrubAccess/)[0]).toBe(group[0]);
-    // Nobody may connect to it.
+    // No inbound connection is admitted.
     const [, access] = only(streaming, 'AWS::EC2::SecurityGroup', /^ScrubAccess/);
     expect(access.Properties['SecurityGroupIngress']).toBeUndefined();
   });

@@ -94,7 +94,7 @@ describe('the streaming stack', () => {
     const [fromBalancer, fromDistribution] = [9000, 80].map((port) => rules.find(({ FromPort }) => FromPort === port)!);
     expect(rules).toHaveLength(2);
     expect(JSON.stringify(fromBalancer!['SourceSecurityGroupId'])).toContain('BalancerAccess');
-    // Whether that is what CloudFront sends: test/infra/vpc-origin.test.ts.
+    // test/infra/vpc-origin.test.ts tests that it is the list of CloudFront.
     expect(Object.keys(fromDistribution!).filter((name) => /^(Source|Cidr)/.test(name))).toEqual([
       'SourcePrefixListId',
     ]);

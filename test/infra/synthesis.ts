@@ -53,7 +53,7 @@ export function functionForEach(operations: readonly OperationDescription[]): re
   return operations.map(({ name, needs }) => ({ name, serves: [name], needs }));
 }
 
-/** How many resources of each type a template has: what shows at a glance that a change adds or removes some. */
+/** Returns the number of resources of each type in a template, which shows added and removed resources at a glance. */
 export function inventory(template: Template): Readonly<Record<string, number>> {
   const types = resources(template).map(([, { Type }]) => Type);
   return Object.fromEntries(
@@ -62,7 +62,7 @@ export function inventory(template: Template): Readonly<Record<string, number>> 
 }
 
 export interface SynthesisOptions {
-  /** Lets cdk-nag and the CDK's own rules look at it, which takes seconds: what they find is thrown. */
+  /** Runs cdk-nag and the CDK's own rules, which takes seconds, and throws their findings. */
   readonly validated?: boolean;
   /** Settings besides those of `cdk.json`. */
   readonly context?: Readonly<Record<string, string>>;
@@ -72,14 +72,11 @@ export interface SynthesisOptions {
   readonly console?: boolean | BuiltConsole;
   /** Gets the directory of the cloud assembly, which is removed afterwards. */
   readonly assembled?: (assembly: string, synthesis: Synthesis) => Promise<void>;
-  /** The code of the router, where somebody looks at it. */
+  /** The code of the router, for tests that run it. */
   readonly router?: string;
 }
 
-/**
- * Synthesises the deployment of these functions, with nothing in them: what is in a bundle, or in an image, is no concern of
- * a template.
- */
+/** Synthesises the deployment of these functions, with empty bundles and images: a template does not depend on their content. */
 export async function synthesise(
   functions: readonly FunctionDescription[],
   { validated = false, context = {}, spoil = () => undefined, console = false, ...rest }: SynthesisOptions = {},

@@ -17,9 +17,9 @@ interface Statement {
 }
 
 /**
- * Whether SNS lets a service publish to the topic of a template. A policy that a template attaches replaces the default one, which
- * allows the owner's account and with it the alarms of CloudWatch: whatever it does not allow is refused, and an alarm that may not
- * publish says so in its history alone.
+ * Whether SNS lets a service publish to the topic of a template. An attached policy replaces the default one, which allows the owner's
+ * account and with it the alarms of CloudWatch: anything that it does not allow is refused, and an alarm that may not publish records so
+ * only in its history.
  * https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
  * https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-use-cases.html
  */
@@ -41,7 +41,7 @@ function applies({ Action, Principal, Condition = {} }: Statement, publisher: Pu
   return isAction && isPrincipal && Object.entries(Condition).every((condition) => holds(condition, publisher));
 }
 
-/** @throws Error at a condition that it does not know: what is not understood is not taken to hold */
+/** @throws Error for an unknown condition, which must not be taken to hold */
 function holds([operator, keys]: [string, Readonly<Record<string, string>>], publisher: Publisher): boolean {
   return Object.entries(keys).every(([key, wanted]) => {
     if (operator === 'Bool' && key === 'aws:SecureTransport') return wanted === String(publisher.secure);

@@ -242,7 +242,7 @@ describe('the algorithm', () => {
         const use = kind < 2 ? { read: state } : kind === 2 ? { write: index } : { from, to: index };
         const optional = !('read' in use) && random.next() < 0.02;
         if (!('read' in use) && (!optional || random.next() < 0.5)) state = index;
-        // What was not answered may happen until the next of the moments at which everything is stopped.
+        // An unanswered operation may take effect until the next multiple of 100, as though all processes ended there.
         return registerOperation(use, began, optional ? Math.ceil(ended / 100) * 100 : ended, optional);
       });
   }

@@ -9,9 +9,9 @@ export interface Operation<State> {
   readonly optional: boolean;
   /** True if it changes no state. It may still return a state in which more is known. */
   readonly readOnly: boolean;
-  /** Returns the states that it may lead to, none if what it answered does not fit the state. */
+  /** Returns the possible states after it, none if its answer does not fit the given state. */
   readonly apply: (state: State) => readonly State[];
-  /** Removes from a state what only this operation needed of it. Called once it has ended. */
+  /** Removes information that only this operation needs from a state. Called once it has ended. */
   readonly forget?: (state: State) => State;
 }
 
@@ -116,7 +116,7 @@ export function linearize<State>(
   return { linearizable: true, configurations: most };
 }
 
-/** The beginnings and ends, in order. What never ended has no end: it need not be explained. */
+/** Returns the beginnings and ends of the operations, in order. An operation without an answer has no end, and need not be explained. */
 function timeline<State>(
   operations: readonly Operation<State>[],
 ): readonly { readonly operation: Operation<State>; readonly isEnd: boolean }[] {
@@ -124,7 +124,7 @@ function timeline<State>(
     { operation, at: operation.began, isEnd: false },
     ...(operation.ended === Infinity ? [] : [{ operation, at: operation.ended, isEnd: true }]),
   ]);
-  // What ends at the moment at which another begins may have overlapped it.
+  // Beginnings come first: two operations of which one ends as the other begins may have overlapped.
   return moments.sort((a, b) => a.at - b.at || Number(a.isEnd) - Number(b.isEnd));
 }
 

@@ -18,10 +18,10 @@ const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));
 const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 900));
 /** The requests within which every planted fault must be found. Most need one round; on a busy machine, with less overlap, several. */
 const requestsOfFault = 9_000;
-/** About how many requests there are until all is looked at, and how many times a process is killed meanwhile. */
+/** The approximate number of requests in a round, after which everything is read, and the number of processes killed during it. */
 const requestsPerRound = 300;
 const killsPerRound = 2;
-/** No larger: DynamoDB and S3 are simulated, so that most of the time is spent on other things than bytes. */
+/** No larger, because DynamoDB and S3 are simulated: most of the time is spent on work other than moving bytes. */
 const largestObject = 40_000;
 /** The milliseconds that a few rounds may take on a machine that is busy with something else. */
 const patience = 600_000;
@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 
 /**
- * As of the service on one machine, every answer is explained by an order of the requests, whatever AWS does to the calls of the table and
- * the blobs, and whichever process is killed.
+ * As with the service on one machine, an order of the requests explains every answer, whatever AWS does to calls of the table and the
+ * blobs, and whichever process is killed.
  */
 describe('the requests of many clients to several processes of the cloud', () => {
   const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
@@ -108,7 +108,7 @@ async function run({
   return { histories, instances, kills };
 }
 
-/** Sends some requests, and kills processes meanwhile. */
+/** Sends some requests, and kills processes while they run. */
 async function round(workload: Workload, instances: CloudInstances, random: Random): Promise<void> {
   const { histories } = workload;
   const before = histories.requests;

@@ -81,7 +81,7 @@ export class Histories {
     return answer;
   }
 
-  /** Says that no process is left that could still carry out what was not answered: it has happened by now, or never will. */
+  /** Ends all unanswered requests: no process is left that could still carry them out. */
   processEnded(): void {
     const now = this.#tick();
     for (const { recorded } of this.groups) {

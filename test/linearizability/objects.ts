@@ -87,7 +87,7 @@ export function operationsOf(recorded: Recorded, keys: readonly string[]): reado
   const optional = answer === undefined;
   const readOnly = reads.has(request.do) || (answer !== undefined && answer.status >= 300);
   const operation = (apply: Apply): Operation<Group> => ({ label, began, ended, optional, readOnly, apply });
-  // The service judged what it refused by one state, and changed nothing.
+  // The service refused a request because of one state, which it did not change.
   const changes = (key: string, done: (group: Group) => Group | undefined, refuses: Refuses = isAbsent): Apply => {
     if (answer === undefined) return (group) => some(refuses(group, key) === undefined ? done(group) : undefined);
     if (answer.status < 300) return (group) => some(refuses(group, key) === undefined ? done(group) : undefined);

@@ -14,7 +14,7 @@ function isCommit(changes: readonly Change[]): boolean {
   return changes.some(({ key }) => key.pk.startsWith('head/'));
 }
 
-/** Has every table of this process write in another way what makes a version current. */
+/** Replaces the commits that make a version current, in every table of this process. */
 function commitBy(
   commit: (
     write: (changes?: readonly Change[], conditions?: readonly Condition[]) => Promise<WriteOutcome>,
@@ -28,10 +28,7 @@ function commitBy(
   };
 }
 
-/**
- * Faults of a kind that a careless change of an adapter, or of what calls it, could bring. Each changes the port of the table for the whole
- * process.
- */
+/** Faults that a careless change of an adapter, or of its callers, could introduce. Each changes the table's port for the whole process. */
 export const plantedFaults = {
   'a write is acknowledged before it happens': () =>
     commitBy(async (write) => {

@@ -23,7 +23,7 @@ export class Random {
     return values[this.below(values.length)]!;
   }
 
-  /** Returns one of the names, each as often as its weight says. */
+  /** Returns one of the names, with a probability in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

@@ -24,8 +24,8 @@ beforeEach(async () => {
 afterEach(() => rm(data, { recursive: true }));
 
 /**
- * Every answer of the service is explained by an order of the requests in which each takes effect at one moment between its
- * beginning and its end, whatever is killed meanwhile.
+ * An order of the requests explains every answer of the service: each takes effect at one moment between its beginning and its end,
+ * whichever process is killed.
  */
 describe.each([1, 2])('the requests of many clients to %i processes, which are killed', (processes) => {
   const all = Array.from({ length: seeds }, (_, index) => firstSeed + index);
@@ -85,8 +85,8 @@ function connect(service: Service): { send: Send; close: () => void } {
 }
 
 /**
- * The errors that it logged, but for the death of the worker that the test has killed, and for copies and renames whose source others
- * have changed at every attempt, which are a 503 for the client to try again.
+ * Returns the errors in the service's log, except for the death of the worker that the test killed, and for copies and renames whose source
+ * changed at every attempt, which are answered 503.
  */
 function errorsOf({ output }: Service): string[] {
   const errors = output.stdout.split('\n').filter((line) => line.includes('"level":"error"'));

@@ -20,10 +20,9 @@ type Fate = keyof typeof tableFates | keyof typeof blobFates;
 const usualDelay = 3;
 
 /**
- * The engines in the place of AWS, behind what AWS may do to any call: it is throttled, or in conflict with a transaction; its answer is an
- * error of the service, whether it was carried out or not, or does not come; it takes effect when its caller no longer waits for it; a
- * transaction becomes visible item by item; the bytes of a blob end too early.
- *
+ * The engines that stand in for AWS, with the faults that AWS may add to any call: it is throttled, or conflicts with a transaction; its
+ * answer is a server error, whether it was carried out or not, or is lost; it takes effect after its caller has timed out; a transaction
+ * becomes visible item by item; the bytes of a blob end early.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html,
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling,
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation,
@@ -117,7 +116,7 @@ function isOfTable({ headers }: EngineCall): boolean {
   return DynamoDbEngine.isFor(headers['x-amz-target']);
 }
 
-/** An error of the service itself, which does not say whether the call was carried out. */
+/** A server error, which leaves open whether the call was carried out. */
 function failure(call: EngineCall): EngineAnswer {
   if (!isOfTable(call)) return errorOfS3(500, 'InternalError', 'We encountered an internal error. Please try again.');
   return { ...refusal('InternalServerError'), status: 500 };

@@ -11,7 +11,7 @@ const keysOfGroup = 3;
 /** Clients that share a group. */
 const clientsOfGroup = 3;
 
-/** Around what the blob store does differently: a few bytes, in the table, a file, more than a buffer. */
+/** Sizes around the thresholds of the blob store: a few bytes, in the table, in a file, and more than a buffer. */
 const sizes = [32, 100, 1152, 4096, 40_000, 300 * 1024];
 /** The number of versions of a key that an audit leaves. */
 const keptVersions = 3;
@@ -32,8 +32,8 @@ interface Place {
 }
 
 /**
- * Clients that send random requests to nine groups of three keys in three buckets. The seed decides what each client asks for; the
- * order in which requests meet is up to the machine.
+ * Clients that send random requests to nine groups of three keys in three buckets. The seed determines the requests of each client, but not
+ * the order in which they are carried out.
  */
 export class Workload {
   readonly histories: Histories;

@@ -2,19 +2,19 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import { chained, hashOf, hashOfValue, nothing, type Hash } from './fingerprint.ts';
 
-/** One of the ways a step can go. Whoever takes it settles the promise that the actor waits for. */
+/** A possible outcome of a step. Taking it settles the promise that the actor awaits. */
 export interface Way {
-  /** What tells this way from the others; '' is the ordinary one. */
+  /** Unique among the outcomes of a step; '' is the ordinary one. */
   readonly name: string;
-  /** What the world must still have in store for it to go this way. */
+  /** The fault that this outcome uses up; it is possible only while such a fault remains. */
   readonly costs?: Fault | undefined;
   take(): void;
 }
 
-/** What can go wrong. Each is in store a limited number of times, so that there is an end to it. */
+/** Faults that may occur, each a limited number of times, so that the exploration ends. */
 export type Fault = 'crash' | 'lost' | 'busy' | 'stall';
 
-/** What an access looks at or changes. Two that have nothing in common may as well happen in the other order. */
+/** The items that an access reads and writes. Two accesses with disjoint footprints commute. */
 export interface Footprint {
   readonly reads: readonly Spot[];
   readonly writes: readonly Spot[];
@@ -26,38 +26,37 @@ export interface Spot {
   readonly sk?: string;
 }
 
-/** Something an actor waits for: an access to the table, or the end of a sleep. */
+/** An operation that an actor awaits: an access to the table, or the end of a sleep. */
 export interface Step {
-  /** Tells it from all others of its actor. */
+  /** Unique among the steps of its actor. */
   readonly number: number;
-  /** For the trace of a failure. */
+  /** Returns the description for the trace of a failure. */
   readonly label: () => string;
-  /** When it was asked for. */
+  /** The time at which it was requested. */
   readonly since: number;
-  /** The moment a sleep is over; undefined for an access to the table. */
+  /** The time at which a sleep ends; undefined for an access to the table. */
   readonly wakeAt?: number;
   ways(): readonly Way[];
-  /** Undefined: it has something in common with everything. */
+  /** Undefined: it conflicts with every access. */
   footprint(): Footprint | undefined;
 }
 
 /**
- * One thread of a scenario: a request, a follower of the feed. Its code is the project's own and runs until it awaits the table or
- * the clock; then it is one of those that the scheduler chooses from. What it has seen is hashed, since that, its code being
- * deterministic, is the state it is in.
+ * One thread of a scenario: a request, or a follower of the feed. It runs the project's own code until that awaits the table or the clock;
+ * then the scheduler may choose it. The code is deterministic, so a hash of the answers that it received identifies its state.
  */
 export class Actor {
   readonly name: string;
   readonly run: () => Promise<unknown>;
-  /** Whether what it did is judged; a follower of the feed is none of the clients. */
+  /** Whether its result is checked. False for a follower of the feed, which is no client. */
   readonly isClient: boolean;
   readonly waiting: Step[] = [];
   seen: Hash = nothing;
   startedAt = -1;
   endedAt = -1;
-  /** What the request answered. */
+  /** The answer of the request. */
   result: unknown;
-  /** It was cut off in the middle: whether it happened is open. */
+  /** Whether it was aborted halfway, so that its effect is uncertain. */
   crashed = false;
   #asked = 0;
 
@@ -75,27 +74,27 @@ export class Actor {
     return this.endedAt >= 0;
   }
 
-  /** Notes what the code was told: which of its questions was answered, and how. */
+  /** Records an answer that the code received: the number of the question, and the answer. */
   see(question: number, answer: unknown): void {
     this.seen = chained({ high: this.seen.high, low: (this.seen.low + question) >>> 0 }, hashOfValue(answer));
   }
 
-  /** Numbers the next question. */
+  /** Returns the number of the next question. */
   ask(): number {
     this.#asked += 1;
     return this.#asked;
   }
 }
 
-/** Sleeps up to this length take no time, and are no point where others run: the access behind them is one anyway. */
+/** The longest sleep that takes no time and lets no other actor run: the access that follows it does so anyway. */
 const briefly = 100;
 
-/** The time of a model: it stands still but for sleeps and stalls. */
+/** The time of a model. It advances only by sleeps and stalls. */
 export interface Time {
   now: number;
 }
 
-/** A clock as one actor sees it. It may go wrong by `skew`, and a sleep is a point where others may run. */
+/** The clock of one actor, off by `skew`. Other actors may run during a sleep. */
 export class ActorClock implements Clock {
   readonly #actor: Actor;
   readonly #time: Time;
@@ -116,8 +115,8 @@ export class ActorClock implements Clock {
   }
 
   /**
-   * Whoever polls sleeps longer each time, and at first hardly at all. A sleep may always last longer than was asked for, and hundreds of turns of a loop that
-   * waits would drown the states worth looking at.
+   * Repeated sleeps of the same length double in duration, and a short first one returns at once. A sleep may always last longer than
+   * requested, and hundreds of iterations of a polling loop would multiply the states to explore.
    */
   sleep(milliseconds: number): Promise<void> {
     this.#stretch = milliseconds === this.#last ? this.#stretch * 2 : 1;
@@ -148,7 +147,7 @@ export function settle(actor: Actor, step: Step, answer: () => void): void {
   answer();
 }
 
-/** Bytes that follow from a seed, so that a run can be played again. */
+/** Reproducible bytes from a seed. */
 export class SeededRandomness implements Randomness {
   #state: number;
 
@@ -160,7 +159,7 @@ export class SeededRandomness implements Randomness {
     return Uint8Array.from({ length: count }, () => this.next() >>> 24);
   }
 
-  /** 32 bits (Marsaglia's xorshift). */
+  /** Returns 32 bits (Marsaglia's xorshift). */
   next(): number {
     let x = this.#state;
     x ^= x << 13;
@@ -170,7 +169,7 @@ export class SeededRandomness implements Randomness {
     return Math.imul(this.#state, 2654435761) >>> 0;
   }
 
-  /** A whole number below `end`. */
+  /** Returns an integer below `end`. */
   below(end: number): number {
     return this.next() % end;
   }

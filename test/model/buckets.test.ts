@@ -16,7 +16,7 @@ describe('PutBucketVersioning', () => {
       .map((versions) => ({ from, to, versions })),
   );
 
-  // An access to the table takes a second at most, and time may pass while it does.
+  // An access to the table takes at most a second, during which the clock may advance.
   const slow = { latency: 1000, stall: isLong ? 2 : 1, stalls: [900, 1000] } as const;
 
   it.each(cases)('from $from to $to over $versions', async ({ from, to, versions }) => {

@@ -18,8 +18,8 @@ import type { Scenario } from './scenario.ts';
 import { expectToHold, isLong } from './verdict.ts';
 
 /**
- * The answer of a write is lost (it happened, it did not, or it is still on its way), or the table refuses an access for now. Either may
- * happen anywhere, behind a commit, too.
+ * The answer of a write is lost (it was applied, was not, or may still be), or the table throttles an access. Either may happen at any
+ * access, even after a commit.
  */
 const faults = [
   ['an answer is lost', { lost: 1 }],

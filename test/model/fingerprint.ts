@@ -1,6 +1,6 @@
 import type { Attribute } from '../../shared/ports/key-value-table.ts';
 
-/** 64 bits of hash in two halves: with millions of states two of them meet by chance once in a million test runs. */
+/** A 64-bit hash in two halves: with millions of states, two collide by chance once in a million test runs. */
 export interface Hash {
   readonly high: number;
   readonly low: number;
@@ -22,14 +22,14 @@ export function hashOf(text: string): Hash {
   return { high: high >>> 0, low: low >>> 0 };
 }
 
-/** The hash of one thing after another. */
+/** Returns the hash of a sequence. */
 export function chained(before: Hash, next: Hash): Hash {
   const high = Math.imul(before.high ^ next.high, 2654435761) + before.low;
   const low = Math.imul(before.low ^ next.low, 1597334677) + before.high;
   return { high: (high ^ (high >>> 15)) >>> 0, low: (low ^ (low >>> 13)) >>> 0 };
 }
 
-/** The hash of a bag of things: their order does not matter, and adding can be taken back. */
+/** Returns the hash of a multiset with one more element: independent of the order, and {@link removed} undoes it. */
 export function added(bag: Hash, one: Hash): Hash {
   return { high: (bag.high + one.high) >>> 0, low: (bag.low + one.low) >>> 0 };
 }
@@ -38,7 +38,7 @@ export function removed(bag: Hash, one: Hash): Hash {
   return { high: (bag.high - one.high) >>> 0, low: (bag.low - one.low) >>> 0 };
 }
 
-/** Any value of the model as text: the same for equal values, whatever the order of names. */
+/** Returns any value of the model as text, equal for equal values whatever the order of their properties. */
 export function canonical(value: unknown): string {
   if (value === undefined) return '-';
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
@@ -51,7 +51,7 @@ export function canonical(value: unknown): string {
 
 const known = new WeakMap<object, Hash>();
 
-/** {@link hashOf} the canonical form. Objects are taken to be immutable and hashed once. */
+/** Returns {@link hashOf} the canonical form. Objects must be immutable, since each is hashed only once. */
 export function hashOfValue(value: unknown): Hash {
   if (typeof value !== 'object' || value === null) return hashOf(canonical(value));
   const before = known.get(value);

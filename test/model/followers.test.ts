@@ -16,12 +16,12 @@ import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
 import { modelSettings, noProjects } from './scenario.ts';
 
 /*
- * The holes that one sequence of calls shows, without any interleaving. As in holes.test.ts, each opens when its rule is taken
- * out, and is closed when it is put back.
+ * Holes that a single sequence of calls shows, without interleaving. As in holes.test.ts, each opens when its rule is removed, and is
+ * closed with it.
  */
 
 const clock = new SetClock();
-/** No test here touches bytes. */
+/** No test in this file reads or writes bytes. */
 const blobs = {} as BlobStore;
 let memory: MemoryTable;
 
@@ -34,7 +34,7 @@ function servicesOver(table: KeyValueTable): Services {
   return composeServices(adapters, { projects: noProjects, settings: modelSettings });
 }
 
-/** A versioned bucket with the keys given, each put twice. */
+/** Creates a versioned bucket in which each of the keys is put twice. */
 async function bucketOf({ buckets, objects }: Services, keys: readonly string[]): Promise<string> {
   await buckets.create(byOperator, 'bucket', 'project', 1);
   await buckets.setVersioning(asService(await buckets.load('bucket')), 'on');
@@ -63,7 +63,7 @@ describe('H 2: no name of one kind of item can be the name of another', () => {
   }
 
   it('an object named "uploads" among the open uploads: opens', async () => {
-    // What it finds there is no upload.
+    // The item in the partition is not an upload.
     await expect(openUploads(new MixesKinds(memory))).rejects.toThrow(TypeError);
   });
   it('an object named "uploads" among the open uploads: closed', async () => {
@@ -72,7 +72,7 @@ describe('H 2: no name of one kind of item can be the name of another', () => {
 });
 
 describe('H 11: records that come again are not counted again', () => {
-  /** A batch is counted, its acknowledgement is lost, and it comes again with what came after. */
+  /** Counts a batch whose acknowledgement is lost, so that it is delivered again together with the records after it. */
   async function objectsCounted(table: KeyValueTable): Promise<number> {
     const id = await bucketOf(servicesOver(memory), ['one', 'two']);
     const usage = new UsageFollower({ table, randomness: new CountedBytes() });

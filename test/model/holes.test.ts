@@ -20,8 +20,8 @@ import type { Mutation, Scenario } from './scenario.ts';
 import { expectToBreak, expectToHold } from './verdict.ts';
 
 /*
- * Every rule of the data model closes a hole. Here each is taken out, and the hole opens; and put back, and the same scenario holds.
- * The holes of the followers (double counting, shared reads) and of pure functions are in followers.test.ts.
+ * Every rule of the data model closes a hole: without the rule the scenario fails, with it the scenario holds. The holes of the followers
+ * (double counting, shared reads) and of pure functions are in followers.test.ts.
  */
 
 function hole(title: string, rule: Mutation, how: RegExp, scenario: Scenario): void {
@@ -37,12 +37,12 @@ const lost = /not linearizable/;
 const noBytes = /data loss|I7/;
 
 describe('H 1: writes compare the write token, not the version', () => {
-  // PUT demotes the image it read; the tag that was acknowledged meanwhile is gone.
+  // PUT demotes the image that it read, so the tag acknowledged since then is lost.
   hole('a tag during a PUT', without.tokens, lost, {
     ...{ versioning: 'on', keys: { k: ['v1'] } },
     actors: { p: put('k'), t: tag('k') },
   });
-  // PUT counts one older version more than the image it read, though one is gone by then.
+  // PUT counts one older version more than the image it read, although one has been deleted.
   hole('DELETE of an older version during a PUT', without.tokens, /I2/, {
     ...{ versioning: 'on', keys: { k: ['v3', 'v2', 'v1'] } },
     actors: { d: removeVersion('k', 'v2'), p: put('k') },
@@ -50,7 +50,7 @@ describe('H 1: writes compare the write token, not the version', () => {
 });
 
 describe('H 3: that a version is missing is concluded from reads of one instant', () => {
-  // Between the two reads the version moves from noncurrent to current.
+  // The version moves from noncurrent to current between the two reads.
   hole('GET during a promotion', without.aSecondLook, lost, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { g: getVersion('k', 'v1'), d: removeVersion('k', 'v2') },
@@ -59,7 +59,7 @@ describe('H 3: that a version is missing is concluded from reads of one instant'
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { e: removeVersion('k', 'v1'), d: removeVersion('k', 'v2') },
   });
-  // The new current version is shown, the version it pushed down is not.
+  // The new current version is visible; the version that it demoted is not yet.
   hole('GET during a PUT that is half visible', without.readsOfOneInstant, lost, {
     ...{ versioning: 'on', keys: { k: ['v1'] }, apart: true },
     actors: { p: put('k'), g: getVersion('k', 'v1') },
@@ -67,7 +67,7 @@ describe('H 3: that a version is missing is concluded from reads of one instant'
 });
 
 describe('H 4: each version names the previous one', () => {
-  // DELETE of what a half visible PUT put finds the version below the one that it should promote.
+  // DELETE of the version of a half-visible PUT finds the version below the one that it should promote.
   hole('DELETE of the newest during its PUT', without.namesOfTheNext, /I2|not linearizable/, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] }, apart: true },
     actors: { p: put('k'), d: removeVersion('k', 'p') },
@@ -76,10 +76,10 @@ describe('H 4: each version names the previous one', () => {
 
 describe('H 5: whoever has made a current version looks at the bucket again, and waits for the verdict', () => {
   const scenario: Scenario = { versioning: 'off', keys: { k: [] }, actors: { x: removeBucket, p: put('k') } };
-  // PUT commits between the look of DeleteBucket and its delete.
+  // PUT commits between the check and the delete of DeleteBucket.
   hole('no look', without.lookAfterCommit, lost, scenario);
   hole('a closing bucket is taken for an open one', without.verdictOnClosing, lost, scenario);
-  // NoSuchBucket, for a bucket that turns out not to be empty and stays.
+  // The answer is NoSuchBucket, although the bucket turns out not to be empty and remains.
   hole('a closing bucket is taken for a gone one', without.patienceWithClosing, lost, {
     ...scenario,
     actors: { x: removeBucket, p: put('k'), q: put('k') },
@@ -87,7 +87,7 @@ describe('H 5: whoever has made a current version looks at the bucket again, and
 });
 
 describe('H 6: a new versioning state settles before anybody commits under it', () => {
-  // A PUT that read "off" destroys the null version after "on" was acknowledged and the null version was read.
+  // A PUT that read "off" overwrites the null version after "on" was acknowledged and the null version was read.
   hole('PUT from before, GET after', without.settling, lost, {
     ...{ versioning: 'off', keys: { k: ['null0'] }, latency: 1000 },
     actors: { f: setVersioning('on'), p: put('k'), g: get('k') },
@@ -100,7 +100,7 @@ describe('H 6: a new versioning state settles before anybody commits under it', 
     ...{ versioning: 'on', keys: { k: ['v1', 'null0'] }, latency: 1000 },
     actors: { f: setVersioning('suspended'), p: put('k'), q: put('k') },
   });
-  // An unversioned PUT that replaces whatever there is destroys the version that was put in between.
+  // An unversioned PUT that replaces any version overwrites the one that was put in between.
   const { services } = without.settling;
   hole('an unversioned PUT that looks at nothing', { ...without.refusalOfNames, services }, /not linearizable|I[1-7]/, {
     ...{ versioning: 'off', keys: { k: [] }, latency: 1000 },
@@ -118,7 +118,7 @@ describe('H 6: a new versioning state settles before anybody commits under it', 
   });
 });
 
-/** Reads the current version, and commits on its token: nothing but time keeps it from committing late. */
+/** It reads the current version and commits on its token: only the time limit prevents a late commit. */
 const putIfAbsentOrNot = { do: 'put', key: 'k', only: { match: 'null0' } } as const;
 
 describe('H 7: bytes that are shared have holders, and go only when the last is gone', () => {
@@ -133,7 +133,7 @@ describe('H 7: bytes that are shared have holders, and go only when the last is 
     actors: { c: copy('k', 'j'), d: remove('k') },
   });
   hole('a copy onto itself that does not hold', without.references, noBytes, { ...one, actors: { c: copy('k', 'k') } });
-  // The record shows that the version left its item: for noncurrent, or back to current.
+  // According to the record the version left its item: it became noncurrent, or current again.
   hole('release by the record alone', without.lookBeforeRelease, noBytes, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { d: removeVersion('k', 'v2') },
@@ -146,12 +146,12 @@ describe('H 7: bytes that are shared have holders, and go only when the last is 
 
 describe('H 8: no part takes the place of another, or removes itself', () => {
   const open = { versioning: 'on', keys: { k: [] }, upload: true } as const;
-  // Complete has read the first part; it is sent again, and the bytes that it took the place of are freed.
+  // Complete has read the first part; it is uploaded again, and the bytes that it replaces are freed.
   hole('a part replaced while it is picked', without.partsOfTheirOwn, noBytes, {
     ...open,
     actors: { b: uploadPart, c: complete },
   });
-  // The late part is the very one that Complete took.
+  // The late part is the one that Complete used.
   hole('a late part that takes itself away', without.latePartsLeftAlone, noBytes, {
     ...open,
     actors: { b: uploadPart, c: complete },
@@ -159,7 +159,7 @@ describe('H 8: no part takes the place of another, or removes itself', () => {
 });
 
 describe('H 9: a conflict is never caused by the very write, and what may have happened is not cleaned up', () => {
-  // The winner is told that somebody else was faster.
+  // The request whose write succeeded is answered as though another had been faster.
   hole('a conditional write that is sent again', without.onceOnly, /not linearizable|data loss|I7/, {
     ...{ versioning: 'on', keys: { k: [] } },
     actors: { p: putIfAbsent('k') },
@@ -175,12 +175,12 @@ describe('H 9: a conflict is never caused by the very write, and what may have h
 });
 
 describe('H 10: a listing shows only what was there at one moment', () => {
-  // An overwritten version is shown twice.
+  // An overwritten version is listed twice.
   hole('PUT between current and noncurrent versions', without.orderOfVersions, lost, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { l: listVersions, p: put('k') },
   });
-  // The version that was promoted is not shown at all.
+  // The promoted version is not listed at all.
   hole('DELETE of the newest between current and noncurrent versions', without.chainCheck, lost, {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
     actors: { l: listVersions, d: removeVersion('k', 'v2') },

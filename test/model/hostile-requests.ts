@@ -1,7 +1,7 @@
 import type { OperationName } from '../../shared/protocol/routes.ts';
 import type { Unsigned } from '../support/signer.ts';
 
-/** What is there when a hostile request begins, and has an id that nobody can know beforehand. */
+/** The ids of resources that exist when a hostile request begins, and cannot be known in advance. */
 export interface Planted {
   /** The project that the bucket belongs to. */
   readonly owner: string;
@@ -15,7 +15,7 @@ export interface Planted {
   readonly marker: string | undefined;
 }
 
-/** A request by alt to main's bucket, or to alt's own, that changes something. The body is added where none is said. */
+/** A request by alt to main's bucket, or to alt's own, that changes something. A request without a body is sent with a single space. */
 export type Sample = (planted: Planted) => Unsigned;
 
 const form = 'multipart/form-data; boundary=b';
@@ -48,8 +48,8 @@ const lifecycle =
   '<LifecycleConfiguration><Rule><ID>r</ID><Status>Enabled</Status><Filter/><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>';
 
 /**
- * For each operation that writes at least one request. An operation without one fails the test of hostile tenants: whoever adds it
- * says here how it would be abused.
+ * At least one request for each operation that writes. The test of hostile tenants fails for an operation without one: add the request with
+ * which it would be abused.
  */
 export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
   CreateBucket: [put('/fresh', '', ''), put('/photos', '', '')],
@@ -182,8 +182,8 @@ export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
 };
 
 /**
- * What writes data: authorised once, when the request comes (as with AWS). Every other operation must have its rights still when it
- * commits, so that a new one is held to the stricter rule.
+ * Operations that write data: authorised once, when the request arrives (as in AWS). Every other operation, including any new one, must
+ * still have its permissions when it commits.
  */
 export const dataOperations: ReadonlySet<OperationName> = new Set<OperationName>([
   'PutObject',

@@ -9,13 +9,13 @@ import { idle, meddlings, prepareHostile, type Meddling } from './hostile-world.
 import { explore, type Exploration } from './scheduler.ts';
 
 /*
- * A tenant whose requests are held until somebody has taken away what they were authorised on. Every operation that writes meets
- * everything that can be taken away, between any two of its accesses to the table; docs/security.md says what must hold.
+ * A tenant whose requests are held until what they were authorised on has been revoked. Every operation that writes is combined with every
+ * such change, between any two of its accesses to the table; docs/security.md says what must hold.
  */
 
 const writing = [...operations.values()].filter(({ needs }) => needs.table === 'write').map(({ name }) => name);
 
-/** Every schedule of each request of an operation. */
+/** Explores every schedule of each request of an operation. */
 async function explored(
   operation: OperationName,
   meddling: Meddling,
@@ -62,7 +62,7 @@ describe.each(modes)('%s', (_, freeChecks) => {
   });
 });
 
-/** Takes one check out of the product. */
+/** Removes one check from the product. */
 interface Mutation {
   readonly takeOut: () => void;
   readonly operation: OperationName;
@@ -70,7 +70,7 @@ interface Mutation {
   readonly freeChecks: boolean;
 }
 
-/** A method as it is, to be called by what takes its place. */
+/** The original methods, to be called by their replacements. */
 const original = {
   confirm: Reflect.get(RequestAuthorisation.prototype, 'confirm'),
   commitConditions: Reflect.get(Buckets.prototype, 'commitConditions'),

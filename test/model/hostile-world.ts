@@ -26,31 +26,30 @@ import { modelSettings } from './scenario.ts';
 import type { World } from './scheduler.ts';
 
 /**
- * How alt comes by rights to the bucket `photos` and the objects in it.
- *
- * owner: it is alt's. granted: main's, with ACLs that grant alt everything. allowed: main's, and its policy allows alt everything.
- * object: main's, alt may list it, and the object's ACL grants alt everything. lister: main's, and alt may list it.
+ * The source of alt's permissions for the bucket `photos` and its objects. owner: the bucket is alt's. granted: main's, with ACLs that
+ * grant alt everything. allowed: main's, and its policy allows alt everything. object: main's, alt may list it, and the object's ACL grants
+ * alt everything. lister: main's, and alt may list it.
  */
 type Setting = 'owner' | 'granted' | 'allowed' | 'object' | 'lister';
 
-/** What somebody else does meanwhile, and what alt must not do any more from then on. */
+/** A concurrent change by main, after which certain requests of alt must fail. */
 export interface Meddling {
   readonly setting: Setting;
   readonly versioned?: true;
-  /** What is taken away: the name of the bucket, alt's rights, the version, or the upload. */
+  /** The loss: the name of the bucket, alt's permissions, the version, or the upload. */
   readonly takes: 'name' | 'rights' | 'version' | 'upload';
-  /** Set if it is the account that is changed. */
+  /** Set if the change is to an account. */
   readonly accounts?: true;
-  /** The key that alt's requests are about instead of `k`. */
+  /** The key of alt's requests, instead of `k`. */
   readonly key?: string;
   readonly act: (world: Meddler) => Promise<unknown>;
 }
 
-/** What whoever meddles works with: no scheduler, no rights. */
+/** The services for a concurrent change: without a scheduler, and without authorisation. */
 export interface Meddler extends Services {
   readonly table: KeyValueTable;
   readonly planted: Planted;
-  /** Puts a private object of main's. */
+  /** Puts a private object owned by main. */
   readonly putPrivate: (key: string) => Promise<unknown>;
 }
 
@@ -63,7 +62,7 @@ export interface HostileScenario {
 
 const hour = 60 * 60 * 1000;
 const beginning = Date.UTC(2030, 0, 1);
-/** How long a body is held back: less than the image of a bucket is believed, or longer than a looked-up key is. */
+/** The milliseconds for which a body is held back: less than the image of a bucket may be used, or more than an access key may be cached. */
 const heldFor = { briefly: 500, long: 3000 } as const;
 const host = 'stillage.test';
 const keyOfAlt = { accessKeyId: 'KEYOFALT', secretAccessKey: 'secret of alt' };
@@ -90,7 +89,7 @@ interface Seed {
   readonly now: number;
 }
 
-/** @returns what makes the world of a scenario, the same each time */
+/** Returns a function that creates the same initial state of a scenario each time. */
 export async function prepareHostile(scenario: HostileScenario): Promise<() => HostileWorld> {
   const { setting, versioned } = scenario.meddling;
   const name = `${setting} ${versioned === true}`;
@@ -100,11 +99,11 @@ export async function prepareHostile(scenario: HostileScenario): Promise<() => H
   return () => new HostileWorld(scenario, planted);
 }
 
-/** What worlds begin with, which they copy. */
+/** The initial states of scenarios, which are copied. */
 const seeds = new Map<string, Promise<Seed>>();
 
 async function plant({ setting, versioned }: Meddling): Promise<Seed> {
-  // Compiled now, since the scheduler waits for the table and the clock alone.
+  // Compiled now, since the scheduler waits only for the table and the clock.
   await loadDigest('CRC64NVME');
   const table = new ModelTable();
   const blobs = new MemoryBlobs();
@@ -158,7 +157,7 @@ async function plant({ setting, versioned }: Meddling): Promise<Seed> {
   );
   const version = await objects.find(bucket, 'k');
   const { link } = await publicLinks.create(asService(bucket, 'k'), version!, 24 * hour);
-  // Whoever began an upload may end it, whatever ACLs and policies say.
+  // The initiator may abort an upload whatever ACLs and policies say.
   const initiator = setting === 'granted' || setting === 'allowed' ? 'main' : 'alt';
   const upload = await plantUpload(services, blobs, initiator);
   time.now += hour;
@@ -220,10 +219,10 @@ function compose(table: KeyValueTable, blobs: MemoryBlobs, name: string, clock: 
   return { accounts, services: composeServices(adapters, { projects: accounts, settings: modelSettings }) };
 }
 
-/** The table as alt's request has it, which notes what it saw of each item when it last looked. */
+/** The table of alt's request. Records the last image that it read of each item. */
 class WatchedTable extends ActorTable {
   readonly lastSeen = new Map<string, { readonly item: string; readonly afterBody: boolean; readonly at: number }>();
-  /** What was seen of each item since the body came. */
+  /** The images of each item that were read after the body had arrived. */
   readonly seenSince = new Map<string, Set<string>>();
   isBodyThere = false;
   #looks = 0;
@@ -238,7 +237,7 @@ class WatchedTable extends ActorTable {
   }
 }
 
-/** A held request by alt, which may go on at any moment, and somebody who takes away what it was authorised on. */
+/** A held request by alt, which may continue at any moment, and a concurrent change by main that revokes what it was authorised on. */
 class HostileWorld implements World {
   readonly actors: readonly Actor[];
   readonly table: ModelTable;
@@ -248,14 +247,14 @@ class HostileWorld implements World {
   readonly stalls: readonly number[] = [];
   readonly latency = Infinity;
   readonly inOrder = true;
-  /** The status of every answer that alt got. */
+  /** The status of every response to alt. */
   readonly answers = new Set<number>();
   readonly mayCrash = (): boolean => false;
   readonly #scenario: HostileScenario;
   readonly #planted: Planted;
   readonly #blobs: MemoryBlobs;
   readonly #watched: WatchedTable;
-  /** What was taken away, once it was: each item as it was before. */
+  /** The images of the changed items before main's change; undefined until it happens. */
   #taken: Map<string, string> | undefined;
   #newBucket: string | undefined;
   #wasHeld = false;
@@ -267,7 +266,7 @@ class HostileWorld implements World {
     this.table = new ModelTable(seed.table);
     this.#blobs = new MemoryBlobs(seed.blobs);
     this.time = { now: seed.now };
-    // Where nobody touches the accounts it does not matter when they are read.
+    // The time of reading an account is irrelevant if no account changes.
     const quiet: TableRules['quiet'] = ({ pk }) =>
       scenario.meddling.accounts === undefined && /^(key|account|customer)\//.test(pk);
     const rules: TableRules = { freeChecks: scenario.freeChecks, apart: false, quiet };
@@ -302,7 +301,7 @@ class HostileWorld implements World {
     );
     if (leaked) return 'alt has a copy of what main keeps private';
     const isRefused = (alt!.result as number) >= 400 && (alt!.result as number) < 500;
-    // Where a commit is not exact, data may still come to a bucket that has just been removed, and goes with that.
+    // Where a commit is not exact, data may still be written to a bucket that was just removed; it is removed with the bucket.
     const mustFail =
       meddling.takes === 'name'
         ? operation !== 'CreateBucket' && (freeChecks || !dataOperations.has(operation))
@@ -313,7 +312,7 @@ class HostileWorld implements World {
     return undefined;
   }
 
-  /** Whether what was taken away counts at the commit: it does not for data, and a bucket's rights do not for another's creation. */
+  /** Whether lost permissions matter at the commit: they do not for data, and permissions for a bucket do not for the creation of another. */
   get #mustKeepRights(): boolean {
     const { operation, meddling } = this.#scenario;
     return !dataOperations.has(operation) && (operation !== 'CreateBucket' || meddling.accounts === true);
@@ -352,7 +351,7 @@ class HostileWorld implements World {
       body: this.#held(Buffer.from(body), clock),
     });
     const code = typeof response.body === 'string' ? /<Code>(\w+)<\/Code>/.exec(response.body)?.[1] : undefined;
-    // In DeleteObjects each key has an answer of its own.
+    // DeleteObjects reports the result of each key in the body.
     const status = operationFailed(response.body) || code === 'SlowDown' ? 403 : response.status;
     this.answers.add(status);
     return status;
@@ -367,7 +366,7 @@ class HostileWorld implements World {
   }
 
   async #meddle(actor: Actor, rules: TableRules): Promise<unknown> {
-    // Has something in common with everything, so that it is tried between any two steps of alt's.
+    // This read conflicts with every access, so the scheduler tries it between any two steps of alt's.
     await new ActorTable(this.table, actor, rules, () => this.time.now, this.late).get(feedSpot);
     const table = new DirectTable(this.table, 'main');
     const { services } = compose(table, this.#blobs, 'main', directClock(this.time), this.time);
@@ -405,7 +404,7 @@ class HostileWorld implements World {
         return freeChecks || !this.#hadLooked();
       case 'version': {
         const { key = 'k' } = meddling;
-        // An older version that the request named is still the one that it was authorised on.
+        // A request for a specific older version is still authorised on that version.
         const isCurrent = pk.startsWith('head/') && sk === key;
         return isCurrent || pk.startsWith('link') || canonical(image).includes('bytes-of-main');
       }
@@ -416,19 +415,19 @@ class HostileWorld implements World {
   }
 
   /**
-   * Where a commit cannot be exact: whether the last look at the bucket, or at the account, came after the body and showed it as it
-   * was. Then the request counts as the earlier of the two.
+   * Whether, where a commit cannot be exact, the last read of the bucket or account followed the body and returned the previous image. Then
+   * the request is ordered before the change.
    */
   #hadLooked(): boolean {
     const rights = /^(bucket|key|account|customer)\//;
     const looks = [...this.#taken!].flatMap(([name, before]) => {
       if (!rights.test(name)) return [];
-      // Its keys are deleted at the same time, each on a look of its own.
+      // DeleteObjects deletes its keys concurrently, after one read of the bucket for each.
       if (this.#scenario.operation === 'DeleteObjects' && this.#watched.seenSince.get(name)?.has(before)) return [];
       const seen = this.#watched.lastSeen.get(name);
       return seen === undefined ? [] : [{ ...seen, before }];
     });
-    // What is set of an object is committed right behind a look at its bucket.
+    // ACLs and tags of an object are committed directly after a read of its bucket.
     const sets = /^(Put|Delete)Object(Acl|Tagging)$/.test(this.#scenario.operation);
     const currentVersions = [...this.#watched.lastSeen].filter(([name]) => sets && name.startsWith('head/'));
     const since = Math.max(0, ...currentVersions.map(([, { at }]) => at));
@@ -437,8 +436,8 @@ class HostileWorld implements World {
 }
 
 /**
- * What is written beforehand, and nothing refers to yet, has no effect; neither has a note that a bucket is about to change, nor the
- * history of an alarm that is gone, nor the reason that an alarm gives for the state which it keeps.
+ * Returns whether a write has an effect. Items that nothing refers to yet have none; nor have the note of an imminent change to a bucket,
+ * the history of a deleted alarm, or the reason that an alarm gives for an unchanged state.
  */
 function isEffect(change: Change, before: Attributes | undefined): boolean {
   const { pk, sk } = change.key;
@@ -473,10 +472,10 @@ const change =
   };
 const suspended = (item: Attributes): Attributes => ({ ...item, suspended: true });
 
-/** Nobody takes anything away: what alt asks for is done. */
+/** No concurrent change: alt's request succeeds. */
 export const idle: Meddling = { setting: 'owner', takes: 'rights', act: async () => undefined };
 
-/** Everything that can be taken away from under a request. */
+/** Every concurrent change that revokes something from a request. */
 export const meddlings = {
   'the name is freed and taken by another': {
     ...{ setting: 'owner', takes: 'name' },

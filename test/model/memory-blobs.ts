@@ -2,7 +2,7 @@ import { BlobMissing } from '../../shared/ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore } from '../../shared/ports/blob-store.ts';
 import { added, hashOf, nothing, type Hash } from './fingerprint.ts';
 
-/** A blob of a model: no bytes are looked at, only whether they are there. */
+/** A blob of a model. Only its existence matters, not its bytes. */
 interface Blob {
   readonly bytes: Uint8Array;
   readonly owner: BlobOwner;
@@ -10,8 +10,8 @@ interface Blob {
 }
 
 /**
- * The blobs of a model. Writing and removing are no points where others run: nobody knows a blob before the commit that refers to
- * it, and nobody looks at one that is to be removed.
+ * The blobs of a model. Other actors do not run at writes and removals: a blob is unknown before the commit that refers to it, and is not
+ * read once it is due for removal.
  */
 export class MemoryBlobs {
   readonly kept: Map<BlobRef, Blob>;
@@ -22,7 +22,7 @@ export class MemoryBlobs {
     this.kept = new Map(from?.kept);
   }
 
-  /** The store as one actor has it: blobs are named after their writer. */
+  /** Returns the store for one actor, which names blobs after their writer. */
   of(writer: string, now: () => number): BlobStore {
     let count = 0;
     return {

@@ -26,11 +26,11 @@ import type {
 import type { Adapters, Mutation } from './scenario.ts';
 
 /*
- * The rules of the data model, each taken out: between the repositories and the table, or by a subclass in a repository's place. The
- * repositories themselves know of none of this.
+ * Removes rules of the data model: by a table between the repositories and the model, or by a subclass of a repository. The repositories
+ * themselves are unchanged.
  */
 
-/** A table behind another one, which does everything unless a rule is taken out. */
+/** A table that forwards every call to another. Its subclasses each drop one rule. */
 class Behind implements KeyValueTable {
   readonly freeChecks: boolean;
   protected readonly inner: KeyValueTable;
@@ -102,7 +102,7 @@ class ComparesInstances extends Behind {
   }
 }
 
-/** Names items so that user text can meet the names of other kinds of items. */
+/** Names items such that names chosen by users can collide with those of other kinds of items. */
 export class MixesKinds extends Behind {
   override get(key: ItemKey): Promise<Attributes | undefined> {
     return super.get(mixed(key));
@@ -131,7 +131,7 @@ function mixed({ pk, sk }: ItemKey): ItemKey {
   return { pk: kind === 'uploads' ? `${bucketId}/uploads` : pk, sk };
 }
 
-/** Reads items that belong together one after the other. */
+/** Reads related items one after the other. */
 class ReadsApart extends Behind {
   override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
     const items: (Attributes | undefined)[] = [];
@@ -140,14 +140,14 @@ class ReadsApart extends Behind {
   }
 }
 
-/** Takes what two plain reads did not find for missing, without another look. */
+/** Treats an item that two plain reads did not find as missing, without another read. */
 class LooksOnce extends Behind {
   override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
     return keys.map(() => undefined);
   }
 }
 
-/** Takes the newest noncurrent version for the previous one. */
+/** Treats the newest noncurrent version as the previous one. */
 class TakesTheNewest extends Behind {
   override async get(key: ItemKey): Promise<Attributes | undefined> {
     if (!key.pk.startsWith('old/')) return super.get(key);
@@ -156,7 +156,7 @@ class TakesTheNewest extends Behind {
   }
 }
 
-/** Lets an unversioned PUT replace whatever there is. */
+/** Lets an unversioned PUT replace any version. */
 class ReplacesBlindly extends Behind {
   override write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
     const anything: Expectation = { is: 'any', of: [{ is: 'absent' }, { is: 'present' }] };
@@ -167,7 +167,7 @@ class ReplacesBlindly extends Behind {
   }
 }
 
-/** Takes every version whose record says that it left its item for gone. */
+/** Treats every version that left its item, according to the record, as deleted. */
 class TrustsRecords extends Behind {
   override async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
     const [, , references] = await super.getTogether(keys);
@@ -175,7 +175,7 @@ class TrustsRecords extends Behind {
   }
 }
 
-/** Sends a conditional write again, as if its answer had been lost, and believes the second answer. */
+/** Repeats a conditional write as though its answer had been lost, and returns the second answer. */
 class SendsAgain extends Behind {
   override async write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
     await super.write(changes, conditions);
@@ -183,7 +183,7 @@ class SendsAgain extends Behind {
   }
 }
 
-/** Takes a lost answer for a refusal. */
+/** Treats a lost answer as a conflict. */
 class TakesSilenceForNo extends Behind {
   override async write(changes: readonly Change[], conditions?: readonly Condition[]): Promise<WriteOutcome> {
     const outcome = await super.write(changes, conditions);
@@ -191,7 +191,7 @@ class TakesSilenceForNo extends Behind {
   }
 }
 
-/** Keeps one part for each number: the next upload of it takes its place, and the bytes of the former are freed. */
+/** Keeps one part for each number: the next upload of that part replaces it, and frees the bytes of the former. */
 class ReplacesParts extends Behind {
   readonly #free: (blob: string) => Promise<void>;
 
@@ -205,7 +205,7 @@ class ReplacesParts extends Behind {
     if (change === undefined || !/^upload\/.* p\//.test(`${change.key.pk} ${change.key.sk}`)) {
       return super.write(changes, conditions);
     }
-    // The part that the upload came with stands for every part of its number.
+    // All uploads of a part share the item of the first.
     const [first] = (await super.query(change.key.pk, { prefix: change.key.sk.slice(0, 'p/00001/'.length) })).items;
     const { expect: _, ...unconditional } = change;
     const outcome = await super.write([{ ...unconditional, key: first?.key ?? change.key }], conditions);
@@ -215,7 +215,7 @@ class ReplacesParts extends Behind {
   }
 }
 
-/** Counts all records of a batch, whichever were counted before. */
+/** Counts all records of a batch, even those counted before. */
 export class CountsAgain extends Behind {
   override async get(key: ItemKey): Promise<Attributes | undefined> {
     const item = await super.get(key);
@@ -225,7 +225,7 @@ export class CountsAgain extends Behind {
   }
 }
 
-/** Takes a prefix for the stretch of sort keys up to the prefix and U+00FF. */
+/** Treats a prefix as the range of sort keys up to the prefix and U+00FF. */
 export class EndsAtFF extends Behind {
   override async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
     const page = await super.query(pk, options);
@@ -269,7 +269,7 @@ class CopiesWithoutReferences extends ContentReferences {
   }
 }
 
-/** A part that comes too late takes itself away again. */
+/** Removes a part that arrives too late. */
 class RemovesLateParts extends Uploads {
   readonly #adapters: Adapters;
 
@@ -296,7 +296,7 @@ class RemovesLateParts extends Uploads {
   }
 }
 
-/** Shows the current and the noncurrent versions, though they were read apart. */
+/** Lists the current and the noncurrent versions without checking them, although they were read separately. */
 class ListsWithoutChecking extends Objects {
   readonly #table: KeyValueTable;
   readonly #belowCurrent: boolean;
@@ -339,7 +339,7 @@ const withTable = (Other: new (inner: KeyValueTable) => KeyValueTable): Mutation
   table: (table) => new Other(table),
 });
 
-/** What the repositories would do without each rule. */
+/** The repositories without each rule. */
 export const without = {
   tokens: withTable(ComparesInstances),
   readsOfOneInstant: withTable(ReadsApart),

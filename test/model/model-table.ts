@@ -15,31 +15,31 @@ import type {
 import { settle, type Actor, type Footprint, type Spot, type Step, type Way } from './actor.ts';
 import { added, chained, hashOf, hashOfValue, nothing, removed, type Hash } from './fingerprint.ts';
 
-/** Hears of a write that was applied: the changes, whose they are, and what the items were before. */
+/** Called for a write that was applied, with the changes, the writer, and the previous items. */
 export type WriteObserver = (
   changes: readonly Change[],
   by: string,
   before: (key: ItemKey) => Attributes | undefined,
 ) => void;
 
-/** An item that was changed and is not shown so far. */
+/** An item that was changed but is not visible yet. */
 interface Hidden {
   readonly key: ItemKey;
   readonly old: Attributes | undefined;
-  /** How many more reads see the old item: the time between two items of one transaction is short. */
+  /** The number of reads that still return the old item: a transaction's items become visible within a short time. */
   left: number;
 }
 
 const mostStaleReads = 3;
 
 /**
- * The items of a model, as writers see them and as plain reads do. A transaction is atomic for writers; but its items may be shown to
+ * The items of a model, as seen by writers and by plain reads. A transaction is atomic for writers, but its items may become visible to
  * plain reads one after the other, as DynamoDB's read-committed isolation allows.
  */
 export class ModelTable {
   readonly partitions: Map<string, Map<string, Attributes>>;
   readonly log: FeedRecord[] = [];
-  /** What plain reads still see of items that a transaction has changed. */
+  /** Items changed by a transaction whose old image plain reads still return. */
   readonly #hidden = new Map<string, Hidden>();
   #hash: Hash;
   #logHash: Hash = nothing;
@@ -51,12 +51,12 @@ export class ModelTable {
     this.#hash = from === undefined ? nothing : from.#hash;
   }
 
-  /** The item as writers and transactions see it. */
+  /** Returns the item as writers and transactions see it. */
   truth({ pk, sk }: ItemKey): Attributes | undefined {
     return this.partitions.get(pk)?.get(sk);
   }
 
-  /** The item as a plain read sees it. */
+  /** Returns the item as a plain read sees it. */
   shown(key: ItemKey): Attributes | undefined {
     const hidden = this.#hidden.get(nameOf(key));
     if (hidden === undefined) return this.truth(key);
@@ -84,7 +84,7 @@ export class ModelTable {
       : { items, more: false };
   }
 
-  /** The keys whose expectation fails. */
+  /** Returns the keys whose expectations fail. */
   failures(changes: readonly Change[], conditions: readonly Condition[]): readonly ItemKey[] {
     const failing = [...changes, ...conditions].filter(
       ({ key, expect }) => expect !== undefined && !holds(expect, this.truth(key)),
@@ -92,7 +92,7 @@ export class ModelTable {
     return failing.map(({ key }) => key);
   }
 
-  /** Applies a write whose expectations hold. Items named in `late` go on being shown as they were. */
+  /** Applies a write whose expectations hold. Items in `late` remain visible with their old image. */
   apply(changes: readonly Change[], by: string, late: ReadonlySet<ItemKey> = new Set()): void {
     const before = new Map<string, Attributes | undefined>();
     for (const change of changes) {
@@ -111,29 +111,29 @@ export class ModelTable {
     this.observe(changes, by, (key) => before.get(nameOf(key)));
   }
 
-  /** Shows items as they are. Transactions and conditional writes do so: they wait for the one that is at work on an item. */
+  /** Makes items visible. Transactions and conditional writes do so, because they wait for the transaction in progress on an item. */
   show(keys: Iterable<ItemKey>): void {
     for (const key of keys) this.#hidden.delete(nameOf(key));
   }
 
-  /** Puts an item as no repository would: damage for a scrub to find. */
+  /** Puts an item that no repository would write: damage for a scrub to find. */
   force(key: ItemKey, attributes: Attributes | undefined): void {
     this.#set(key, this.truth(key), attributes);
   }
 
-  /** What a scan sees if nothing happens meanwhile. */
+  /** Returns the result of a scan without concurrent writes. */
   *scan({ prefixes = [''] }: ScanOptions = {}): Iterable<Item> {
     for (const item of this.items()) if (prefixes.some((prefix) => item.key.pk.startsWith(prefix))) yield item;
   }
 
-  /** All items, in no particular order. */
+  /** Yields all items, in no particular order. */
   *items(): Iterable<Item> {
     for (const [pk, items] of this.partitions) {
       for (const [sk, attributes] of items) yield { key: { pk, sk }, attributes };
     }
   }
 
-  /** Whether a read of these items uses up what is hidden of them. */
+  /** Whether a read of these items changes which of them are hidden. */
   isHidden({ pk, sk }: Spot): boolean {
     for (const { key } of this.#hidden.values()) if (key.pk === pk && (sk === undefined || key.sk === sk)) return true;
     return false;
@@ -158,26 +158,26 @@ export class ModelTable {
   }
 }
 
-/** What a handle needs to know of the world it is in. */
+/** The settings of an {@link ActorTable}. */
 export interface TableRules {
   readonly freeChecks: boolean;
-  /** Whether the items of a transaction are shown to plain reads one after the other. */
+  /** Whether the items of a transaction become visible to plain reads one after the other. */
   readonly apart: boolean;
-  /** Partitions that only one actor uses, or items under ids that nobody else knows yet: no point where others need run. */
+  /** Whether others need not run at an access: partitions that only one actor uses, or items under ids that no other actor knows yet. */
   readonly quiet: (spot: Spot) => boolean;
 }
 
-/** A write on its way that nobody waits for any more: it may arrive, or not. */
+/** A write whose caller no longer waits: it may be applied later, or never. */
 export interface LateWrite {
   readonly by: string;
   readonly changes: readonly Change[];
   readonly conditions: readonly Condition[];
 }
 
-/** Whoever reads this is about to look at the feed, and so at everything that was written. */
+/** A read of this item precedes a read of the feed, and so conflicts with every write. */
 export const feedSpot: ItemKey = { pk: 'feed', sk: '-' };
 
-/** The table as one actor has it: every access waits until the scheduler lets it happen, one way or another. */
+/** The table of one actor: every access waits until the scheduler chooses one of its outcomes. */
 export class ActorTable implements KeyValueTable {
   readonly freeChecks: boolean;
   readonly #table: ModelTable;
@@ -219,7 +219,7 @@ export class ActorTable implements KeyValueTable {
     );
   }
 
-  /** In one step: no actor walks through the table while others are at work. */
+  /** In one step: no actor scans the table while others run. */
   async *scan(options?: ScanOptions): AsyncIterable<Item> {
     yield* this.#table.scan(options);
   }
@@ -280,7 +280,7 @@ export class ActorTable implements KeyValueTable {
     // Nothing to close.
   }
 
-  /** Which items of a write may be shown after the others: none, or any one, or any but one. */
+  /** Returns the sets of items of a write that may become visible later than the others: none, or any one, or all but one. */
   #orders(changes: readonly Change[]): readonly (readonly ItemKey[])[] {
     const keys = changes.filter(({ key }) => !this.#rules.quiet(key)).map(({ key }) => key);
     if (!this.#rules.apart || keys.length < 2) return [[]];
@@ -360,10 +360,10 @@ export class ActorTable implements KeyValueTable {
   }
 }
 
-/** The table without a scheduler: for what goes before and after a run. */
+/** The table without a scheduler: for the work before and after a run. */
 export class DirectTable implements KeyValueTable {
   readonly freeChecks = true;
-  /** Who is said to have written. */
+  /** The name of the writer. */
   by: string;
   readonly #table: ModelTable;
 

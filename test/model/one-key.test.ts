@@ -61,7 +61,7 @@ describe.each(beginnings)('versioning $versioning, versions $versions', ({ versi
   });
 });
 
-/** Scenarios of three, each with an atomic table and with one that shows the items of a transaction apart. */
+/** Scenarios with three actors, each with an atomic table and with one whose transactions become visible item by item. */
 const versionScenarios: Readonly<Record<string, Scenario>> = {
   'DELETE of the newest, PUT, GET of an older': {
     ...{ versioning: 'on', keys: { k: ['v2', 'v1'] } },
@@ -101,7 +101,7 @@ const versionScenarios: Readonly<Record<string, Scenario>> = {
   },
 };
 
-/** These have tens of thousands of states where items are shown apart. */
+/** These have tens of thousands of states if transactions become visible item by item. */
 const large = [
   'DELETE of the oldest',
   'PUT over a deep',

@@ -17,13 +17,14 @@ import { signed, type Unsigned } from '../support/signer.ts';
 
 /*
  * Slow readers, copies and uploads on two processes of a service, while everything that they read is deleted, overwritten and released, in
- * random order. Blobs are stricter than any store: every few bytes are looked up again, so no open file saves a reader.
+ * random order. The blob store is stricter than a real one: the blob is looked up again every few bytes, so an open file does not help a
+ * reader.
  */
 
 const host = 'stillage.test';
 const chunk = 7;
 
-/** Answers late: what was read may be out of date by then. */
+/** Delays answers, which may be out of date by then. */
 function late(table: Stores['table'], turns: () => number): Stores['table'] {
   const wait = async (): Promise<void> => {
     for (let left = turns(); left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
@@ -44,7 +45,7 @@ function overridden<Store extends object>(store: Store, over: Partial<Store>): S
   });
 }
 
-/** Fails a read as soon as its blob is gone. */
+/** Fails a read as soon as its blob is removed. */
 function strict(blobs: Stores['blobs'], told: { removed: number }): Stores['blobs'] {
   const read = async function* (ref: BlobRef, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const some of bytes) {
@@ -64,7 +65,7 @@ function strict(blobs: Stores['blobs'], told: { removed: number }): Stores['blob
   return overridden(blobs, over);
 }
 
-/** The same choices for the same seed: https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/** Reproducible choices from a seed: https://en.wikipedia.org/wiki/Linear_congruential_generator */
 class Choices {
   #state: number;
 
@@ -72,7 +73,7 @@ class Choices {
     this.#state = seed;
   }
 
-  /** A whole number from 0 up to but not including `limit`. */
+  /** Returns an integer from 0 up to but not including `limit`. */
   below(limit: number): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.#state / 2 ** 32) * limit);
@@ -91,7 +92,7 @@ class World {
   readonly #random: Choices;
   readonly #stores: Stores;
   readonly #services: EmbeddedService[] = [];
-  /** What was ever put, by the metadata of its version. */
+  /** The contents of all versions ever put. The metadata of a version has its index. */
   readonly #contents: Buffer[] = [];
   #readings: Reading[] = [];
   #uploads: { readonly finish: () => void; readonly answered: Promise<ResponseMessage> }[] = [];
@@ -157,7 +158,10 @@ class World {
     await kinds[this.#random.below(kinds.length)]!();
   }
 
-  /** Lets everybody finish. @returns the blobs that are left, and those that versions refer to */
+  /**
+   * Completes all requests.
+   * @returns the number of remaining blobs, and of those that versions refer to
+   */
   async end(): Promise<{ readonly left: number; readonly used: number }> {
     await Promise.all(this.#working);
     while (this.#readings.length > 0) await this.#advance();
@@ -188,7 +192,7 @@ class World {
     return `/bucket/key-${this.#random.below(3)}`;
   }
 
-  /** Remembers a new content, and returns the metadata that names it. */
+  /** Stores a new content, and returns it with the metadata that identifies it. */
   #content(size: number): { readonly body: Buffer; readonly headers: Record<string, string> } {
     const id = this.#contents.length;
     const body = Buffer.alloc(size, `content ${id}, `);
@@ -244,7 +248,7 @@ class World {
     else this.#readings.push({ chunks: body![Symbol.asyncIterator](), wanted, got: [] });
   }
 
-  /** A reader takes a little more, or all of it, or gives up. */
+  /** Reads a few chunks or the rest, or aborts the read. */
   async #advance(): Promise<void> {
     const reading = this.#readings[this.#random.below(this.#readings.length)];
     if (reading === undefined) return;
@@ -265,7 +269,7 @@ class World {
     }
   }
 
-  /** A copy that shares the content, or reads it, at the same time as what follows. */
+  /** Copies the content by reference or by reading it, possibly concurrently with the next steps. */
   async #copy(): Promise<void> {
     const reads = this.#random.below(2) === 0;
     const headers = {
@@ -278,7 +282,7 @@ class World {
     if (this.#random.below(2) === 0) await copying;
   }
 
-  /** An upload whose client is slow. */
+  /** Starts an upload whose client is slow. */
   async #upload(): Promise<void> {
     const { body, headers } = this.#content(60);
     let finish = (): void => undefined;

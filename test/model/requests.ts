@@ -20,16 +20,16 @@ import { canonical } from './fingerprint.ts';
 import { specification, type KeyEvent } from './specification.ts';
 import type { Watcher } from './watcher.ts';
 
-/** What a client asks for. `version` is the name of the actor that wrote it, or `null`. */
+/** A request of a client. `version` is the name of the actor that wrote the version, or `null`. */
 export type Request =
   | {
       readonly do: 'put';
       readonly key: string;
-      /** If-None-Match: *, or If-Match with the ETag of what an actor wrote. */
+      /** If-None-Match: *, or If-Match with the ETag of the content of an actor. */
       readonly only?: 'absent' | { readonly match: string };
-      /** How long the body takes, in milliseconds. */
+      /** The milliseconds that the body takes. */
       readonly slow?: number;
-      /** More of metadata than the item of a version takes. */
+      /** Adds more metadata than fits into the item of a version. */
       readonly long?: true;
     }
   | { readonly do: 'delete'; readonly key: string }
@@ -47,7 +47,7 @@ export type Request =
   | { readonly do: 'complete' }
   | { readonly do: 'abort' };
 
-/** What a request meets. */
+/** The environment of a request. */
 export interface Place {
   readonly services: Services;
   readonly watcher: Watcher;
@@ -57,10 +57,10 @@ export interface Place {
 
 export const bucketName = 'bucket';
 export const uploadKey = 'k';
-/** Every part has the same bytes: a part that is sent again is the same part. */
+/** Every part has the same bytes, so a repeated part is the same part. */
 const partText = 'part';
 
-/** Sends a request through the project's own code, and says what it answered so that a specification can say it, too. */
+/** Performs a request with the project's own code, and returns the answer in the terms of the specification. */
 export async function perform(request: Request, actor: Actor, place: Place): Promise<unknown> {
   try {
     return await answerTo(request, actor, place);
@@ -72,7 +72,7 @@ export async function perform(request: Request, actor: Actor, place: Place): Pro
   }
 }
 
-/** Answers that promise nothing: the request may have happened or not. */
+/** Answers that leave the outcome open: the request may have been carried out or not. */
 const promisesNothing = new Set([
   'unknown',
   'SlowDown',
@@ -116,7 +116,7 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       const { key } = request;
       const bucket = await buckets.load(bucketName);
       const instance = request.version === 'null' ? 'null' : watcher.instanceOf(bucket.id, key, request.version);
-      // What nobody has written yet nobody can name.
+      // The id of a version that is not written yet is unknown.
       if (instance === undefined) return 'never named';
       const { version: gone } = await objects.remove({
         by: 'request',
@@ -211,7 +211,7 @@ interface Sent {
   readonly document?: unknown;
 }
 
-/** The steps of the pipeline that touch table or blobs, for an operation that does more than call one repository. */
+/** Performs the steps of the pipeline that access table or blobs, for an operation that calls more than one repository. */
 async function act(name: OperationName, actor: Actor, { services }: Place, sent: Sent): Promise<unknown> {
   const operation: AnyOperation = operations.get(name)!;
   const { settings } = services;
@@ -231,7 +231,7 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
   };
   const input: unknown = operation.parse(head as never);
   const bucket = await services.buckets.load(bucketName);
-  // Parts and completions come from whoever began the upload.
+  // Parts and completions come from the initiator of the upload.
   const id = input !== null && typeof input === 'object' && 'uploadId' in input ? 'upload' : actor.name;
   const project = { id, email: actor.name, displayName: actor.name };
   const caller = { kind: 'user', id: '', accessKeyId: '', name: '', project, privileges: [] } as const;
@@ -268,7 +268,7 @@ function contentOf(version: Pick<Version, 'content'>): string | undefined {
 }
 
 /**
- * What a request did to a key, as the specification sees it; nothing if it has nothing to do with it.
+ * Returns the events of a request on a key in the terms of the specification; none if it did not involve the key.
  * @param others whether the bucket has further keys, so that this one does not decide whether it is empty
  */
 export function eventsOf(
@@ -320,7 +320,7 @@ export function eventsOf(
       const made = event(specification.put(actor.name, own), ['put', id]);
       if (refused && !open) return request.from === key ? [seen] : [];
       return [
-        // Onto itself it is one event: what it saw is what it put.
+        // A copy onto itself is one event: it puts the content that it read.
         ...(request.from === key && request.to !== key ? [seen] : []),
         ...(request.to === key && (!open || own !== undefined) ? [made] : []),
       ];
@@ -368,5 +368,5 @@ export const createBucket = { do: 'create bucket' } as const;
 export const uploadPart = { do: 'upload part' } as const;
 export const complete = { do: 'complete' } as const;
 export const abort = { do: 'abort' } as const;
-/** No request: follows the feed and frees what is let go, at once. */
+/** Not a request: follows the feed and frees released bytes at once. */
 export const release = { do: 'release' } as const;

@@ -25,48 +25,45 @@ import type { World } from './scheduler.ts';
 import { isLinearizable, type SpecState, type SpecVersion } from './specification.ts';
 import { Watcher } from './watcher.ts';
 
-/** Rules taken out, so that a hole shows: decorators of ports, and subclasses in place of repositories. */
+/** Removed rules, to show the resulting hole: decorators of ports, and subclasses of repositories. */
 export interface Mutation {
-  /** The table as an actor's repositories have it. */
+  /** Decorates the table of an actor's repositories. */
   readonly table?: (table: KeyValueTable, actor: string) => KeyValueTable;
-  /** The table as the follower that releases bytes has it. */
+  /** Decorates the table of the follower that releases bytes. */
   readonly releaseTable?: (table: KeyValueTable) => KeyValueTable;
   readonly services?: (services: Services, adapters: Adapters, actor: string) => Services;
 }
 
 export type Adapters = Parameters<typeof composeServices>[0];
 
-/** What is there at the beginning, and who does what. */
+/** The initial state, and the requests of the actors. */
 export interface Scenario {
   readonly versioning: 'off' | 'on' | 'suspended';
-  /**
-   * The versions of each key, newest first: `null` or any other name, which is also who wrote it, and `!` behind a delete marker.
-   * The keys of the scenario are those named here.
-   */
+  /** The versions of each key, newest first: `null` or the name of the writer, with `!` after a delete marker. The scenario has no other keys. */
   readonly keys: Readonly<Record<string, readonly string[]>>;
   readonly actors: Readonly<Record<string, Request | { readonly do: 'release' }>>;
-  /** An upload to the key `k` is open, and its only part was uploaded. */
+  /** Whether there is an open upload to the key `k` with one part. */
   readonly upload?: true;
   readonly freeChecks?: true;
-  /** Plain reads see the items of a transaction change one after the other. */
+  /** Whether the items of a transaction become visible to plain reads one after the other. */
   readonly apart?: true;
   readonly crashes?: number;
-  /** Who may crash; anybody if not said. */
+  /** The actors that may crash; all by default. */
   readonly mayCrash?: readonly string[];
-  /** How many answers of writes may be lost. */
+  /** The number of writes whose answer may be lost. */
   readonly lost?: number;
-  /** How many accesses the table may refuse for now. */
+  /** The number of accesses that the table may throttle. */
   readonly busy?: number;
-  /** How often time may pass while accesses are under way, and by how much it may jump. */
+  /** The number of times that the clock may advance during accesses, and by how many milliseconds. */
   readonly stall?: number;
   readonly stalls?: readonly number[];
   readonly latency?: number;
-  /** By how much the clocks of actors go wrong. */
+  /** The milliseconds by which the clocks of actors are wrong. */
   readonly skew?: Readonly<Record<string, number>>;
   readonly mutation?: Mutation;
 }
 
-/** What the services of a model are set to. */
+/** The settings of a model's services. */
 export const modelSettings: Settings = {
   region: 'here',
   xmlNamespace: '',
@@ -74,7 +71,7 @@ export const modelSettings: Settings = {
   limits: { ...defaultLimits, minimumPartBytes: 0 },
   tokenKey: new Uint8Array(32),
 };
-/** Nobody asks for a name here. */
+/** No projects: the scenarios look none up. */
 export const noProjects: Projects = {
   project: async () => undefined,
   byEmail: async () => undefined,
@@ -84,7 +81,7 @@ const minute = 60 * 1000;
 const day = 24 * 60 * minute;
 const beginning = Date.UTC(2030, 0, 1);
 
-/** What a scenario begins with, made once by the repositories themselves and copied for every play. */
+/** The initial state of a scenario, written once by the repositories themselves and copied for every run. */
 interface Seed {
   readonly table: ModelTable;
   readonly blobs: MemoryBlobs;
@@ -95,7 +92,7 @@ interface Seed {
   readonly states: ReadonlyMap<string, SpecState>;
 }
 
-/** @returns what makes the world of the scenario, the same each time */
+/** Returns a function that creates the same initial state of the scenario each time. */
 export async function prepare(scenario: Scenario): Promise<() => World> {
   const seed = await plant(scenario);
   return () => new ScenarioWorld(scenario, seed);
@@ -170,7 +167,7 @@ function directAdapters(table: KeyValueTable, blobs: MemoryBlobs, name: string, 
   return { table, blobs: blobs.of(name, () => time.now), clock, randomness, managedKey: undefined, ...alarmAdapters };
 }
 
-/** Everything of one play. */
+/** The state of one run. */
 class ScenarioWorld implements World {
   readonly actors: readonly Actor[];
   readonly table: ModelTable;
@@ -233,7 +230,7 @@ class ScenarioWorld implements World {
     return undefined;
   }
 
-  /** What somebody who was cut off has left in a bucket that is gone is swept away with its tombstone. */
+  /** Checks that the versions that an aborted request left in a removed bucket are purged with its tombstone. */
   async #judgeLeftovers(): Promise<string | undefined> {
     const id = this.table.truth(itemKey.bucket(bucketName))?.['id'];
     if (id !== this.#seed.bucketId) {
@@ -254,7 +251,7 @@ class ScenarioWorld implements World {
     return undefined;
   }
 
-  /** The feed is delivered to its end twice, the second time from the end; then every version has its bytes, and no others are left. */
+  /** Delivers the whole feed twice, the second time in reverse order; then every version must have its bytes, and no others may be left. */
   async #judgeBytes(): Promise<string | undefined> {
     const { queue, release } = this.#release(new DirectTable(this.table, 'release'), 'the end');
     const records = [...this.table.log];
@@ -277,7 +274,7 @@ class ScenarioWorld implements World {
     return [...items.values()].flatMap(({ blob }) => (typeof blob === 'string' ? [blob] : []));
   }
 
-  /** Nobody was cut off, and no answer was lost. */
+  /** Whether no actor crashed and no answer was lost. */
   get #clean(): boolean {
     return this.stock.crash === (this.#scenario.crashes ?? 0) && this.stock.lost === (this.#scenario.lost ?? 0);
   }
@@ -298,7 +295,7 @@ class ScenarioWorld implements World {
     return perform(request, actor, { services, watcher: this.#watcher, upload: this.#seed.upload });
   }
 
-  /** Follows the feed as far as it goes whenever it looks, record by record, and frees what is due at once. */
+  /** Follows the feed to its end at each read, record by record, and frees released bytes at once. */
   async #follower(actor: Actor): Promise<unknown> {
     const { table } = this.#adapters(actor);
     const { queue, release } = this.#release(table, actor.name);
@@ -324,7 +321,7 @@ class ScenarioWorld implements World {
     const manifests = new Manifests(adapters);
     const uploads = new Uploads({ ...adapters, buckets: new Buckets(adapters), manifests });
     return {
-      // One thing after the other: what happens side by side is for the scheduler to say.
+      // Sequentially: only the scheduler decides what runs concurrently.
       queue: new ReleaseQueue({ ...adapters, uploads, grace: 0, width: 1 }),
       release: new Release({ ...adapters, manifests, uploads, concurrency: { partitions: 1, entries: 1 } }),
     };
@@ -345,12 +342,12 @@ class ScenarioWorld implements World {
   }
 }
 
-/** The garbage queue has one user, and what lies under a fresh id is known to nobody before the commit that refers to it. */
+/** The garbage queue has one user, and items under a new id are unknown to others before the commit that refers to them. */
 function quiet({ pk, sk }: Spot): boolean {
   return pk.startsWith('garbage/') || pk.startsWith('details/') || (pk.startsWith('content/m') && sk !== 'refs');
 }
 
-/** A key as the table has it, in the terms of the specification. */
+/** Returns the state of a key in the table in the terms of the specification. */
 function stateOf(table: ModelTable, watcher: Watcher, key: string, upload: string | undefined): SpecState {
   const bucket = table.truth(itemKey.bucket(bucketName));
   if (bucket === undefined) return { versioning: undefined, versions: [] };

@@ -2,45 +2,48 @@ import type { Actor, Fault, Footprint, Spot, Time, Way } from './actor.ts';
 import { added, chained, hashOf, hashOfValue, nothing, type Hash } from './fingerprint.ts';
 import type { LateWrite, ModelTable } from './model-table.ts';
 
-/** A world that the scheduler moves. Everything in it follows from the choices. */
+/** The state that the scheduler advances. It depends only on the choices. */
 export interface World {
   readonly actors: readonly Actor[];
   readonly table: ModelTable;
   readonly time: Time;
-  /** Writes that nobody waits for any more and that may still arrive. */
+  /** Writes whose callers no longer wait, and which may still be applied. */
   readonly late: LateWrite[];
-  /** How often each thing may still go wrong. */
+  /** The number of faults of each kind that may still occur. */
   readonly stock: Record<Fault, number>;
-  /** Who may crash. */
+  /** Whether an actor may crash. */
   readonly mayCrash: (actor: Actor) => boolean;
-  /** Set if what one actor asks for at once is answered in that order: it is others that matter. */
+  /** Whether concurrent accesses of one actor are answered in order, to explore only the orders between actors. */
   readonly inOrder?: boolean;
-  /** By how much time may jump while accesses to the table are under way. */
+  /** The milliseconds by which the clock may jump during accesses to the table. */
   readonly stalls: readonly number[];
-  /** How long an access to the table takes at most, in milliseconds. */
+  /** The maximum duration of an access to the table, in milliseconds. */
   readonly latency: number;
-  /** Whatever else belongs to the state. */
+  /** Returns the hash of all other state. */
   rest(): Hash;
-  /** What is wrong already, whatever comes. */
+  /** Returns a violation that no later step can undo, if there is one. */
   wrong(): string | undefined;
-  /** Judges an end. @returns what is wrong */
+  /**
+   * Checks a final state.
+   * @returns the violation, if there is one
+   */
   check(): Promise<string | undefined>;
 }
 
-/** One of the things that may happen next. */
+/** A possible next step. */
 interface Choice {
-  /** The same wherever in a play it is to be had. */
+  /** The same at every point of a run at which the choice exists. */
   readonly id: string;
   readonly label: () => string;
-  /** Of whom it is. */
+  /** The actor whose step it is, if any. */
   readonly actor: Actor | undefined;
-  /** What it looks at or changes; undefined: everything. */
+  /** The items that it reads and writes; undefined: all. */
   readonly footprint: Footprint | undefined;
   readonly costs?: Fault | undefined;
   readonly take: () => void;
 }
 
-/** Whether two choices lead to the same state in either order, and neither takes the other away. */
+/** Whether two choices lead to the same state in either order, and neither disables the other. */
 function independent(a: Choice, b: Choice): boolean {
   if (a.actor === b.actor || a.footprint === undefined || b.footprint === undefined) return false;
   if (a.costs !== undefined && b.costs !== undefined) return false;
@@ -57,30 +60,30 @@ function meet(a: readonly Spot[], b: readonly Spot[]): boolean {
   );
 }
 
-/** What an exploration found. */
+/** The result of an exploration. */
 export interface Exploration {
-  /** Different states seen, and different ends among them. */
+  /** The number of distinct states, and of distinct final states among them. */
   readonly states: number;
   readonly ends: number;
-  /** How often the scenario was played from its beginning. */
+  /** The number of runs of the scenario from its beginning. */
   readonly plays: number;
-  /** False: there is more to see than the limit allowed. */
+  /** False: the limit was reached before all states were explored. */
   readonly complete: boolean;
   readonly failure: Failure | undefined;
 }
 
 export interface Failure {
   readonly what: string;
-  /** What happened, step by step. */
+  /** The steps that led to the failure. */
   readonly trace: readonly string[];
 }
 
-/** All microtasks run before the event loop turns: then every actor waits for the table or the clock, or is done. */
+/** All microtasks run before the event loop continues: then every actor awaits the table or the clock, or is done. */
 function quiescence(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** One play of a scenario: a path from its beginning through the choices. */
+/** One run of a scenario: a path from its beginning through the choices. */
 class Play {
   readonly world: World;
   readonly #trace: (() => string)[] = [];
@@ -90,7 +93,7 @@ class Play {
     this.world = world;
   }
 
-  /** What happened so far. */
+  /** The steps so far. */
   get trace(): readonly string[] {
     return this.#trace.map((label) => label());
   }
@@ -105,7 +108,7 @@ class Play {
     const began = actor?.started === false;
     take();
     await quiescence();
-    // Until its first access nobody can tell that an actor has begun: so it begins as late as it can.
+    // No other actor can observe the start of an actor before its first access, so the two are one step.
     const first = began && actor.waiting.length === 1 ? actor.waiting[0] : undefined;
     if (first && first.wakeAt === undefined) {
       const ways = this.#affordable(first.ways());
@@ -151,7 +154,7 @@ class Play {
     return choices;
   }
 
-  /** What the state is: two plays that show the same go on alike. */
+  /** Returns the identity of the state: two runs with the same fingerprint continue alike. */
   fingerprint(): string {
     const { actors, table, time, late, stock } = this.world;
     let hash = chained(table.hash, this.world.rest());
@@ -168,7 +171,7 @@ class Play {
     return `${hash.high.toString(36)}.${hash.low.toString(36)}`;
   }
 
-  /** Once an actor is done only its answer counts. */
+  /** Only the answer of a finished actor matters. */
   #stateOf(actor: Actor): Hash {
     if (actor.done) return chained(hashOf('done'), hashOfValue(actor.result));
     if (actor.crashed) return hashOf('crashed');
@@ -197,8 +200,8 @@ class Play {
   }
 
   /**
-   * How time can pass. Ordinarily only when everybody sleeps, and then whoever sleeps shortest wakes; beyond that it costs a stall, and
-   * no access to the table may become older than accesses get.
+   * Returns the ways in which time can advance. Without a stall that is only while all actors sleep, and the earliest sleeper wakes; more
+   * uses up a stall, and no access to the table may exceed the maximum duration.
    */
   #passages(): readonly Choice[] {
     const { actors, time, stalls, stock, latency } = this.world;
@@ -234,17 +237,17 @@ class Play {
   }
 }
 
-/** A path that is to be played, and what need not be tried behind it because another path leads to the same. */
+/** A path to run, and the choices at its end that another path covers. */
 interface Open {
   readonly path: readonly number[];
   readonly asleep: ReadonlySet<string>;
 }
 
 /**
- * Plays every schedule of a scenario, each from its beginning, up to those that lead into a state seen before. Of choices that have
- * nothing in common only one order is tried: those that would only bring the other order are asleep (Godefroid's sleep sets; with a
- * state, what was asleep when it was seen is kept, and tried if it is met again awake).
- * @param build makes the world as it is at the beginning, the same each time
+ * Runs every schedule of a scenario, each from its beginning, up to a state that was seen before. Of independent choices only one order is
+ * tried: those that would only lead to the other order are asleep (Godefroid's sleep sets; the sleep set of a state is kept, and its
+ * choices are tried if the state is reached again with them awake).
+ * @param build creates the same initial state each time
  */
 export async function explore(build: () => World, limit = 100_000): Promise<Exploration> {
   const seen = new Map<string, ReadonlySet<string>>();
@@ -294,7 +297,7 @@ export async function explore(build: () => World, limit = 100_000): Promise<Expl
   return result(true);
 }
 
-/** Judging an end spends the world: where the play goes on behind it, another one is judged. */
+/** The check of a final state changes it, so if the run can continue, a repeated run is checked instead. */
 async function judge(build: () => World, path: readonly number[], last: Play | undefined): Promise<string | undefined> {
   if (last) return last.world.check();
   const again = new Play(build());

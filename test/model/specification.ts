@@ -1,8 +1,8 @@
 import { canonical } from './fingerprint.ts';
 
-/** A version, as the specification has it. */
+/** A version in the terms of the specification. */
 export interface SpecVersion {
-  /** Who wrote it. */
+  /** The name of the writer. */
   readonly label: string;
   readonly named: boolean;
   readonly marker: boolean;
@@ -10,33 +10,33 @@ export interface SpecVersion {
   readonly tag: string | undefined;
 }
 
-/** All there is to say about one key: its bucket, and its versions, newest first. Never changed, only replaced. */
+/** The whole state of one key: its bucket, and its versions, newest first. Immutable. */
 export interface SpecState {
-  /** Undefined: the bucket is not there. */
+  /** Undefined: there is no such bucket. */
   readonly versioning: 'off' | 'on' | 'suspended' | undefined;
   readonly versions: readonly SpecVersion[];
-  /** The upload that the scenario has: open, aborted, or the version id that completing it gave. */
+  /** The scenario's upload: open, aborted, or the version id of its completion. */
   readonly upload?: 'open' | 'aborted' | { readonly completed: string };
 }
 
-/** What a request did to one key, or saw of it. */
+/** The effect of a request on one key, and what it read there. */
 export interface KeyEvent {
-  /** Who it was. */
+  /** The name of the actor. */
   readonly actor: string;
-  /** The step of the play at which it began, and the one at which it was answered (infinite: never). */
+  /** The steps of the run at which it began and at which it was answered (infinite: never). */
   readonly began: number;
   readonly ended: number;
-  /** Whether it may as well not have happened: its answer promises nothing. */
+  /** Whether it may not have happened at all, because its answer leaves that open. */
   readonly open: boolean;
-  /** The answer as text; undefined where any will do. */
+  /** The answer as text; undefined if any answer is right. */
   readonly answer: string | undefined;
-  /** What it does if it happens all at once: the state behind it, and what it answers. */
+  /** Returns the state after it and its answer, if it is executed atomically. */
   readonly does: (state: SpecState) => { readonly state: SpecState; readonly answer: unknown };
 }
 
 /**
- * Whether the requests can be put in an order, each at one moment between its beginning and its answer, in which their answers and the
- * end are right (Herlihy and Wing's linearizability, by search).
+ * Whether there is an order of the requests, each at one moment between its beginning and its answer, that explains their answers and the
+ * final state (Herlihy and Wing's linearizability, by search).
  */
 export function isLinearizable(events: readonly KeyEvent[], begin: SpecState, end: SpecState): boolean {
   const wanted = canonical(end);
@@ -64,7 +64,7 @@ const live = (state: SpecState): SpecVersion | undefined => {
   return current?.marker ? undefined : current;
 };
 
-/** A version becomes current; a null one takes the former null one's place. */
+/** Makes a version current; a null version replaces the former null version. */
 function above(state: SpecState, version: SpecVersion): SpecState {
   const older = version.named ? state.versions : state.versions.filter(({ named }) => named);
   return { ...state, versions: [version, ...older] };
@@ -75,7 +75,7 @@ const shownId = ({ label, named }: Pick<SpecVersion, 'label' | 'named'>): string
 
 type Does = KeyEvent['does'];
 
-/** What each request does, if nothing else happened meanwhile. */
+/** The effect of each request when it runs alone. */
 export const specification = {
   put:
     (label: string, content: string | undefined, condition?: 'absent' | { readonly content: string }): Does =>
@@ -100,7 +100,7 @@ export const specification = {
       return { state: above(state, marker), answer: ['deleted', shownId(marker)] };
     },
 
-  /** The name goes without a trace if it can, else a marker becomes current. */
+  /** Removes the name without a trace if possible; otherwise a delete marker becomes current. */
   leave:
     (label: string, content: string | undefined): Does =>
     (state) => {
@@ -135,7 +135,7 @@ export const specification = {
       return { state, answer: found.marker ? 'MethodNotAllowed' : ['got', found.content, found.tag] };
     },
 
-  /** A copy sees its source; that it shows its target later is an event of the other key. */
+  /** The read of a copy's source. The write of its target is an event of the other key. */
   seen: (): Does => (state) => {
     if (state.versioning === undefined) return { state, answer: noBucket };
     const current = live(state);

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 
 /*
- * After each file of the searches: how much its process has looked at so far, if somebody wants to know. Files share processes.
+ * Prints the totals of the explorations of this process after each file, on request. Files share processes.
  */
 
 if (process.env['STILLAGE_LONG'] !== undefined || process.env['STILLAGE_TALLY'] !== undefined) {

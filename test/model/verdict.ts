@@ -3,16 +3,16 @@ import { isShort } from '../support/runs.ts';
 import { prepare, type Scenario } from './scenario.ts';
 import { explore, type Failure } from './scheduler.ts';
 
-/** Whether to look at what takes minutes, too. */
+/** Whether to run scenarios that take minutes, too. */
 export const isLong = process.env['STILLAGE_LONG'] !== undefined;
 
-/** States of a scenario that the short form looks at; the others are left to the full form, which looks at all. */
+/** The number of states of a scenario that the short form explores; the full form explores all. */
 const shortLimit = 80;
 
-/** What this process has looked at so far. */
+/** The totals of all explorations of this process. */
 export const looked = { scenarios: 0, states: 0, ends: 0, plays: 0 };
 
-/** Every schedule of the scenario is right. */
+/** Expects that no schedule of the scenario violates the specification. */
 export async function expectToHold(scenario: Scenario, limit = 200_000): Promise<void> {
   const { states, ends, plays, complete, failure } = await explore(
     await prepare(scenario),
@@ -27,7 +27,7 @@ export async function expectToHold(scenario: Scenario, limit = 200_000): Promise
   expect(ends).toBeGreaterThan(0);
 }
 
-/** Some schedule of the scenario goes wrong in this way: the rule that was taken out is needed. */
+/** Expects that some schedule of the scenario fails in this way, which shows that the removed rule is needed. */
 export async function expectToBreak(scenario: Scenario, how: RegExp, limit = 200_000): Promise<void> {
   const { states, plays, failure } = await explore(await prepare(scenario), limit);
   looked.scenarios += 1;

@@ -12,7 +12,7 @@ import { canonical } from './fingerprint.ts';
 import type { MemoryBlobs } from './memory-blobs.ts';
 import type { ModelTable } from './model-table.ts';
 
-/** What never changes about a version. */
+/** The immutable attributes of a version. */
 interface Lasting {
   readonly label: string;
   readonly bucketId: string;
@@ -20,15 +20,12 @@ interface Lasting {
   readonly content: string | undefined;
   /** Content, size and MD5. */
   readonly fixed: string;
-  /** Which write brought it. */
+  /** The number of the write that created it. */
   readonly since: number;
   gone: boolean;
 }
 
-/**
- * Looks at every write, and says what is wrong about it: what the repositories promise of every state of the table, since a crash can
- * make any state the last one.
- */
+/** Checks after every write what the repositories guarantee of every state of the table, since a crash can make any state the last one. */
 export class Watcher {
   readonly versions: Map<string, Lasting>;
   readonly #table: ModelTable;
@@ -43,12 +40,12 @@ export class Watcher {
     this.#writes = from === undefined ? 0 : from.#writes;
   }
 
-  /** Who wrote a version. */
+  /** Returns the writer of a version. */
   labelOf(instance: string): string {
     return this.versions.get(instance)?.label ?? '?';
   }
 
-  /** The version of a key that this actor wrote, if it is written by now. */
+  /** Returns the version of a key that this actor wrote, if it exists yet. */
   instanceOf(bucketId: string, key: string, label: string): string | undefined {
     for (const [instance, version] of this.versions) {
       if (version.label === label && version.key === key && version.bucketId === bucketId) return instance;
@@ -56,12 +53,12 @@ export class Watcher {
     return undefined;
   }
 
-  /** The content that an actor gave a key. */
+  /** Returns the content that an actor put under a key. */
   contentOf(key: string, label: string): string | undefined {
     return [...this.versions.values()].find((version) => version.label === label && version.key === key)?.content;
   }
 
-  /** Looks at a write that was just applied by somebody. */
+  /** Checks a write that was just applied. */
   look(changes: readonly Change[], by: string, before: (key: ItemKey) => Attributes | undefined): void {
     this.#writes += 1;
     const touched = new Map<string, { bucketId: string; key: string }>();
@@ -82,13 +79,13 @@ export class Watcher {
     }
   }
 
-  /** A blob is about to be removed. */
+  /** Called before a blob is removed. */
   release(ref: string): void {
     const affected = this.living().find(({ blobs }) => blobs.includes(ref));
     if (affected) this.#complain(`I7: the bytes of ${affected.label} at ${affected.key} are removed while it lives`);
   }
 
-  /** Every version that is there, with the blobs its bytes are in. */
+  /** Returns every existing version, with the blobs of its content. */
   living(): readonly { label: string; key: string; version: Version; blobs: readonly string[] }[] {
     return [...this.#table.items()].flatMap(({ key, attributes }) => {
       const object = keyParts.version(key);
@@ -98,13 +95,13 @@ export class Watcher {
     });
   }
 
-  /** A version whose bytes are not all there. */
+  /** Returns the description of a version with missing bytes, if there is one. */
   without(): string | undefined {
     const lost = this.living().find(({ blobs }) => blobs.some((blob) => !this.#blobs.kept.has(blob)));
     return lost && `data loss: the version of ${lost.label} at ${lost.key} has no bytes`;
   }
 
-  /** The versions of a key, newest first. */
+  /** Returns the versions of a key, newest first. */
   chainOf(bucketId: string, key: string): readonly Version[] {
     const currentVersion = this.#table.truth(currentVersionKey(bucketId, key));
     const older = [...(this.#table.partitions.get(`old/${bucketId}/${key}`)?.values() ?? [])].map(versionOf);
@@ -122,7 +119,7 @@ export class Watcher {
     return slices.flatMap(([, slice]) => slice['b'] as readonly string[]).filter((blob) => blob !== '');
   }
 
-  /** I1, I2, I3, I5. */
+  /** Checks I1, I2, I3 and I5. */
   #lookAtKey(bucketId: string, key: string, by: string): void {
     const currentVersion = this.#table.truth(currentVersionKey(bucketId, key));
     const chain = this.chainOf(bucketId, key);
@@ -175,7 +172,7 @@ export class Watcher {
     else if (known.fixed !== fixed) this.#complain(`I5: the version of ${known.label} at ${key} changed`);
   }
 
-  /** I4: whoever adds or removes a version writes the current version, on the condition that it is as it was read. */
+  /** I4: a write that adds or removes a version also writes the current version, on the condition that it is as it was read. */
   #lookAtCurrentVersion(
     bucketId: string,
     key: string,
@@ -196,7 +193,7 @@ export class Watcher {
       this.#complain(`I4: the current version of ${key} was written without a condition`);
   }
 
-  /** I6: a reference comes in only while the version of another lives, or in the commit that takes that one's place. */
+  /** I6: a reference is added only while another version with this content exists, or in the commit that replaces that version. */
   #lookAtReferences(
     content: string,
     put: Attributes,
@@ -222,7 +219,7 @@ export class Watcher {
   }
 }
 
-/** Items are never changed, so each is decoded once, however many plays it is in. */
+/** Items are immutable, so each is decoded once, however many runs it is in. */
 function memoised<Decoded>(decode: (item: Attributes) => Decoded): (item: Attributes) => Decoded {
   const known = new WeakMap<Attributes, Decoded>();
   return (item) => {

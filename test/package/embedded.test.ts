@@ -274,7 +274,7 @@ describe('faults', () => {
   });
 });
 
-/** What this service puts into the directory for temporary files. */
+/** Returns the service's entries in the directory for temporary files. */
 async function ourFiles(): Promise<readonly string[]> {
   return (await readdir(tmpdir())).filter((name) => /^stillage-[A-Za-z0-9]{6}$/.test(name));
 }

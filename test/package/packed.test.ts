@@ -57,7 +57,7 @@ describe('the package', () => {
     for (const name of ['commander', 'saxes', 'zod', 'ipaddr.js', 'preact', 'client-zip'])
       expect(names).toContain(name);
     expect(text.split('-'.repeat(80))).toHaveLength(names.length + 1);
-    // Of what is loaded from node_modules, the licences are there.
+    // Packages that are loaded from node_modules bring their own licences.
     expect(names).not.toContain('lmdb');
   });
 
@@ -103,7 +103,7 @@ describe('the package', () => {
     const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { exports: object };
     const names = Object.keys(exports).map((name) => name.replace('.', 'stillage'));
     expect(names.length).toBeGreaterThan(4);
-    // test/package/testcontainers.test.ts installs what that one wants.
+    // test/package/testcontainers.test.ts installs the peer dependency of that module.
     const modules = names.filter((name) => !/json$|testcontainers$/.test(name));
     const imports = modules.map((name) => `await import('${name}')`).join(', ');
     const requires = modules.map((name) => `require('${name}')`).join(', ');

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const project = packedProject({ others: ['testcontainers@11.9.0', '@types/node@20'] });
 const sdk = JSON.stringify(join(root, 'node_modules/@aws-sdk/client-s3/dist-cjs/index.js'));
 
-/** What a test of a user does. */
+/** The test of a user. */
 const session = `
 const container = await new StillageContainer('stillage:latest')
   .withCredentials({ accessKeyId: 'TESTER', secretAccessKey: 'secret of the tester' })

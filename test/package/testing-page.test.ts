@@ -39,7 +39,7 @@ function fragment(language: string, containing: string): string {
   return blocks.find((block) => block.language === language && !block.file && block.text.includes(containing))!.text;
 }
 
-/** Runs a program in the project, whose environment has nothing of the test runner's. */
+/** Runs a program in the project, without the environment of the test runner. */
 async function inProject(program: string, args: readonly string[], env = {}): Promise<Outcome> {
   const clean = [
     '-u',
@@ -140,7 +140,7 @@ describe('of the page on tests', () => {
        console.log('stored', ETag);`,
     );
     await inProject('npm', ['pkg', 'set', 'scripts.test=node photos.ci.mjs']);
-    // The pipeline ends what a job leaves behind.
+    // Like a pipeline, the job ends the processes that it started in the background.
     const job = `trap "trap '' TERM; kill 0" EXIT\nrm -f ready\n${own(commands)}\n`;
     const variables = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, own(value)]));
     const { stdout } = await inProject('setsid', ['--wait', 'bash', '-e', '-c', job], variables);
@@ -188,7 +188,7 @@ describe('of what needs an engine of containers, the syntax is right:', () => {
   });
 });
 
-/** What is read of the pipelines of GitHub and of GitLab. */
+/** The parts of the pipelines of GitHub and GitLab that are read. */
 interface Pipeline {
   readonly jobs?: { readonly test: { readonly env: Variables; readonly steps: readonly Step[] } };
   readonly test?: { readonly variables: Variables; readonly script: readonly string[] };

@@ -23,7 +23,7 @@ export const severities = [
 ] as const;
 type Severity = (typeof severities)[number];
 
-/** A power cut: what it leaves follows from its seed. */
+/** A power cut, whose effect its seed determines. */
 export interface Cut {
   /** The number of events before the cut. */
   readonly at: number;
@@ -80,10 +80,10 @@ export function choiceOf({ severity, seed }: Cut): Choice {
 }
 
 /**
- * Cuts the power of a recorded run at these moments, starts the service on what each cut leaves, and compares what it finds with what had
- * been acknowledged.
+ * Cuts the power of a recorded run at these moments, starts the service on the remains of each cut, and compares its data with the
+ * acknowledged changes.
  * @param ignores syncs to treat as if they had not been made
- * @param most losses to look for
+ * @param most the number of losses after which to stop
  */
 export async function findLosses(
   recording: Recording,
@@ -122,7 +122,7 @@ export async function findLosses(
   return losses;
 }
 
-/** Writes what a cut leaves to a directory. Files that are whole are links to one copy: the service does not change blobs. */
+/** Writes the remains of a cut to a directory. Complete files are links to one copy: the service does not change blobs. */
 export function materialise(disk: Disk, cut: Cut, directory: string, kept: string): void {
   const choice = choiceOf(cut);
   const { directories, files } = disk.after(choice);
@@ -132,7 +132,7 @@ export function materialise(disk: Disk, cut: Cut, directory: string, kept: strin
   for (const { path, file } of files) {
     const target = join(directory, path);
     const isTable = path.endsWith('.mdb');
-    // LMDB creates its lock file again when no process has it open, whatever its content.
+    // LMDB recreates its lock file when no process has it open, whatever its content.
     if (path.endsWith('/lock.mdb')) writeFileSync(target, Buffer.alloc(8192, `garbage ${cut.seed}`), { mode: 0o600 });
     else if (isTable || !file.isClean) writeFileSync(target, file.after(choice), { mode: 0o600 });
     else {
@@ -143,7 +143,7 @@ export function materialise(disk: Disk, cut: Cut, directory: string, kept: strin
   }
 }
 
-/** Returns what is not as it must be, or undefined. */
+/** Returns the differences from the expected state, or undefined. */
 function compare({ clients, created }: Recording, answered: ReadonlySet<string>, found: Found): string | undefined {
   const faults = [...found.faults];
   const names = new Set(clients.map(({ name }) => name));

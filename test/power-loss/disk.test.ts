@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Disk, type Choice } from './disk.ts';
 import type { DiskEvent } from './record.ts';
 
-/** The check is checked: what the disk of these tests keeps and may lose. */
+/** Tests the simulated disk of these tests: the data that it keeps, and may lose. */
 
 const last = (_: unknown, __: unknown, count: number): number => count - 1;
 const newest: Choice = { data: last, name: last };

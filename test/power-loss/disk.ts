@@ -1,11 +1,11 @@
 import { Directory, File, type Call } from './nodes.ts';
 import type { DiskEvent } from './record.ts';
 
-/** Chooses what a power cut leaves of unsynced data: one of the possible values of each page, size and name. */
+/** Chooses the remains of unsynced data after a power cut: one of the possible values of each page, size and name. */
 export interface Choice {
   /**
-   * Chooses what a unit of a file holds, or the size of a file: one of `count` values, oldest first, of which the first is synced and the
-   * last is what programs read. `unit` is the sector, or -1 for the size.
+   * Chooses the content of a unit of a file, or the size of a file: one of `count` values, oldest first, of which the first is synced and
+   * the last is the one that programs read. `unit` is the sector, or -1 for the size.
    */
   data(file: File, unit: number, count: number): number;
   /** Chooses in the same way to which file a name leads. */
@@ -44,9 +44,9 @@ export class Disk {
   #now = 0;
 
   /**
-   * @param root the path of the directory that was recorded; empty at first
+   * @param root the path of the recorded directory, which is empty at first
    * @param inode its inode
-   * @param ignores tells which syncs to treat as if they had not been made
+   * @param ignores whether to treat a sync as if it had not been made
    */
   constructor(root: string, inode: string, ignores: (sync: Sync) => boolean = () => false) {
     this.#root = root;
@@ -110,7 +110,7 @@ export class Disk {
     }
   }
 
-  /** Returns which files and directories there are after a cut. What they hold is up to {@link File.after}. */
+  /** Returns the files and directories after a cut. {@link File.after} determines their contents. */
   after(choice: Choice): Remains {
     const remains = { directories: [] as string[], files: [] as { path: string; file: File }[] };
     const visit = (directory: Directory, path: string): void => {

@@ -23,7 +23,7 @@ export async function expectWhole({ events, root, rootInode }: Recording): Promi
   }
 }
 
-/** Returns what is printed of losses. */
+/** Returns the description of losses. */
 export function told(losses: readonly Loss[]): string {
   return losses.map(({ cut, what }) => `${JSON.stringify(cut)}:\n${what}`).join('\n\n');
 }

@@ -12,8 +12,8 @@ import { queryOf, signed, type Unsigned } from '../support/signer.ts';
 import { md5, type Version, type World } from './world.ts';
 
 /*
- * A child process that starts the service, without a listener, on the directory that each message names, and answers what it finds there:
- * that everything agrees with everything else, and what clients can see. Damage may end it.
+ * A child process that starts the service, without a listener, on the directory in each message, and replies with the state that clients
+ * can see, and with any inconsistencies. Damage may end the process.
  */
 
 /** The data found in a directory. */
@@ -26,8 +26,8 @@ export interface Found {
 }
 
 /**
- * Findings that a crash may leave: bytes and documents that nothing refers to, and the mark of a bucket that was being deleted, which ends by
- * itself. docs/durability.md says so.
+ * Findings that a crash may leave: bytes and documents without references, and the mark of a bucket that was being deleted, which expires
+ * by itself: docs/durability.md.
  */
 const harmless = new Set(['orphan-blob', 'orphan-details', 'orphan-manifest', 'orphan-document', 'stale-transition']);
 const host = 'stillage.test';

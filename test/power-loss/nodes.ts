@@ -16,11 +16,11 @@ interface Value<T> {
   readonly since: Call;
 }
 
-/** A file: what programs read, what is synced, and all that was between. */
+/** A file: its content as programs read it, the synced content, and all values in between. */
 export class File {
   /** The path that it was created with. */
   readonly path: string;
-  /** Changes whenever what is synced does. */
+  /** Changes whenever the synced content does. */
   version = 0;
   #synced: Buffer = Buffer.alloc(0);
   #syncedSize = 0;
@@ -62,7 +62,7 @@ export class File {
     this.#resize(since, size);
   }
 
-  /** Makes durable what calls wrote between two offsets that ended before a moment; and the size that the last of them left. */
+  /** Makes durable the bytes that calls wrote between two offsets before a moment, and the size that the last of them left. */
   sync(before: number, start = 0, end = Infinity): void {
     const isOver = ({ since }: Value<unknown>): boolean => since.ended < before;
     const size = this.#sizes.findLastIndex(isOver);
@@ -83,7 +83,7 @@ export class File {
     }
   }
 
-  /** Returns what it holds after a cut. */
+  /** Returns the content after a cut. */
   after(choice: Choice): Buffer {
     const size = [this.#syncedSize, ...this.#sizes.map(({ value }) => value)];
     const bytes = Buffer.alloc(size[choice.data(this, -1, size.length)]!);
@@ -95,7 +95,7 @@ export class File {
     return bytes;
   }
 
-  /** Returns what programs read. */
+  /** Returns the content that programs read. */
   current(): Buffer {
     return this.#current.subarray(0, this.#currentSize);
   }
@@ -142,7 +142,7 @@ export class Directory {
     this.#dirty.set(name, [...(this.#dirty.get(name) ?? []), { node, at }]);
   }
 
-  /** Makes durable what was named before a moment. */
+  /** Makes durable the names that were set before a moment. */
   sync(before: number): void {
     for (const [name, entries] of this.#dirty) {
       const last = entries.findLastIndex(({ at }) => at < before);
@@ -153,7 +153,7 @@ export class Directory {
     }
   }
 
-  /** Returns to what its names lead after a cut. */
+  /** Returns the nodes of its names after a cut. */
   after(choice: Choice): ReadonlyMap<string, Node> {
     const names = new Map(this.#synced);
     for (const [name, entries] of this.#dirty) {

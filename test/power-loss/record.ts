@@ -1,6 +1,6 @@
 import { readFile, truncate } from 'node:fs/promises';
 
-/** Something that a program did to a disk, or told a client, as disk-recorder.c has recorded it. */
+/** A change of a disk by a program, or a response to a client, as disk-recorder.c has recorded it. */
 export type DiskEvent =
   | { readonly type: 'create' | 'mkdir'; readonly inode: string; readonly path: string }
   | { readonly type: 'link' | 'rename'; readonly from: string; readonly path: string }

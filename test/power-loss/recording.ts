@@ -96,7 +96,7 @@ export async function record(
     }
     isStopped = true;
     await work;
-    // Released bytes are freed, and what is left when the service stops is written.
+    // Stopping the service frees released bytes, and writes everything that is pending.
     if (!isFirst && (await service.stop()) !== 0) throw new Error(`the service did not stop: ${service.output.stderr}`);
     for (const one of http) one.close();
   }

@@ -57,7 +57,7 @@ describe('a sync of the table that is left out while the service starts', () => 
     const cut = { at: boundaries(first.events).at(-1)!, severity: 'nothing' as const, seed: firstSeed };
     const recovery = await recordRecovery(tools.library, { first, cut, processes: 1 });
     const cuts = placesOf(recovery).map((at, index) => ({ at, severity: 'nothing' as const, seed: index }));
-    // The first sync is of what the failure has left.
+    // The first sync is of the data that the power failure left.
     let synced = 0;
     const ignores = ({ how, path }: Sync): boolean => how === 'sync' && path.endsWith('/data.mdb') && (synced += 1) > 1;
     expect(await findLosses(recovery, cuts, tools.inspector, { ignores })).not.toEqual([]);

@@ -8,15 +8,15 @@ import { Disk } from './disk.ts';
 import { readRecord, type DiskEvent } from './record.ts';
 import { recorderOf, type Recording } from './recording.ts';
 
-/** A recorded start of the service on what a power cut has left. */
+/** A recorded start of the service on the remains of a power cut. */
 export interface Recovery extends Recording {
   /** The number of events that create the directory left by the cut. The later ones belong to the start. */
   readonly beginning: number;
 }
 
 /**
- * Starts the service on what a cut of another run has left, lets it free released content, and stops it.
- * @returns a run in which all requests were answered that were before the cut, and none after
+ * Starts the service on the remains of a cut of another run, lets it free released content, and stops it.
+ * @returns a run in which all requests before the cut were answered, and none after it
  */
 export async function recordRecovery(
   library: string,
@@ -34,7 +34,7 @@ export async function recordRecovery(
   const data = join(root, 'data');
   const recorder = recorderOf({ library, file, root, processes });
   const service = await startService({ data, ...recorder });
-  // The command itself follows what the feed has when it comes, and so writes to the table as well.
+  // The command itself follows the feed, and so writes to the table as well.
   const { env } = recorder;
   const released = await runProgram(['release', '--data', data], { ...(env && { env }), killAfter: 120_000 });
   if (released.code !== 0) throw new Error(`nothing was released: ${released.stderr}`);

@@ -4,7 +4,7 @@ import { queryOf, type Unsigned } from '../support/signer.ts';
 import type { Random } from '../linearizability/random.ts';
 import { md5, nothing, type Version, type World } from './world.ts';
 
-/** Around what the stores do differently: nothing, in the table, the most of that, a file, several buffers. */
+/** Sizes around the thresholds of the stores: empty, in the table, the largest in the table, a file, several buffers. */
 const sizes = { 0: 1, 100: 6, 4096: 3, 32_768: 2, 32_769: 3, 100_000: 3, 600_000: 1 };
 const keysOfClient = 4;
 const maxVersions = 4;
@@ -15,12 +15,12 @@ const weights = {
   ...{ 'begin upload': 6, 'upload part': 14, complete: 8, abort: 2, setting: 5, bucket: 3 },
 };
 
-/** A request, and what can be seen after it. */
+/** A request, and the possible states after it. */
 interface Step {
   readonly request: Unsigned;
   /** The possible states after the request; the last one if it was acknowledged. Only requests that are several changes have more than one. */
   readonly outcomes: readonly [...World[], World];
-  /** Takes from the response what the client has to know. */
+  /** Reads values from the response that the client needs later. */
   readonly learn?: (response: PooledResponse) => void;
 }
 
@@ -33,8 +33,8 @@ export interface Sent {
 }
 
 /**
- * A client that changes objects, uploads and settings of its own, one request after the other. It knows what must be seen after each: all
- * of its acknowledged requests, and perhaps the one that follows them.
+ * A client that changes objects, uploads and settings of its own, one request after the other. It records the state after each: all of its
+ * acknowledged requests, and perhaps the next one.
  */
 export class Client {
   readonly name: string;

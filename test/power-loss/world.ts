@@ -38,12 +38,12 @@ export function md5(bytes: Uint8Array): string {
   return createHash('md5').update(bytes).digest('hex');
 }
 
-/** Whose key or bucket this is: clients begin theirs with their names. */
+/** Returns the client of a key or bucket, which begins with the client's name. */
 export function clientOf(place: string): string | undefined {
   return /^(?:(?:plain|versioned)\/)?(c\d+)[-/?]/.exec(place)?.[1] ?? /^(c\d+)-own$/.exec(place)?.[1];
 }
 
-/** Returns the part of what was found that belongs to a client. */
+/** Returns the part of the found state that belongs to a client. */
 export function partOf(world: World, client: string): World {
   const ours = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(Object.entries(record).filter(([place]) => clientOf(place) === client));

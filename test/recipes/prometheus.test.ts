@@ -107,7 +107,7 @@ describe.each([1, 2])('metrics of %i workers', (workers) => {
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
     }
     expect((await fetch(url)).status).toBe(401);
-    // A bucket's host name leads to a key of the bucket, but for what is reserved.
+    // With virtual hosts, every path is a key of the bucket, except for the reserved ones.
     for (const path of ['/_stillage/metrics/', '/_stillage/metrics2', '//_stillage/metrics']) {
       expect((await fetch(`${service.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
         400,

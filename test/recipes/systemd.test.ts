@@ -9,7 +9,7 @@ import { startService } from '../support/server.ts';
 const unit = join(import.meta.dirname, '../../docs/recipes/stillage.service');
 const hasSystemd = isInstalled('systemd-analyze');
 
-/** What the C library, libuv and Node.js try, and go on without. */
+/** System calls that the C library, libuv and Node.js attempt but can do without. */
 const dispensable = new Set([
   'sched_setaffinity',
   'setpriority',

@@ -36,7 +36,7 @@ const put = (name: string, key: Key = alice, size = large): Unsigned => ({
   body: Buffer.alloc(size, name),
 });
 
-/** An upload whose last byte is still to come. */
+/** Begins an upload without its last byte. */
 const hold = (service: Service, name: string, key: Key = alice): Promise<HeldRequest> =>
   HeldRequest.begin({ url: service.url, host: new URL(service.url).host }, put(name, key), { key });
 

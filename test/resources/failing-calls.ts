@@ -5,7 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Calls that fail: of a kind, with an error, for files whose path contains a text. */
+/** Calls that fail: their kind, the error, and a text in the path of their files. */
 export interface FailingCall {
   readonly kind: 'open' | 'create' | 'write' | 'read' | 'sync' | 'unlink' | 'accept';
   readonly error: 'EIO' | 'EROFS' | 'ENOSPC' | 'EMFILE' | 'ENOMEM';

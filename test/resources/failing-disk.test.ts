@@ -30,7 +30,7 @@ beforeAll(async () => {
   calls = await FailingCalls.build();
   if (typeof calls === 'string') return;
   folder = await mkdtemp(join(tmpdir(), 'stillage-failing-disk-'));
-  // Large bodies are read by the scrub as well, which would log what it finds.
+  // The scrub would read large bodies as well, and log damage.
   service = await startService({ data: join(folder, 'data'), env: calls.environment, args: ['--scrub-rate', '0'] });
   client = new PooledClient(service, alice, 4);
   expect((await client.send({ method: 'PUT', path: '/bucket' })).status).toBe(200);
@@ -63,7 +63,7 @@ async function health(): Promise<[number, string]> {
   return [response.status, response.status === 200 ? text : textOf(text, 'Code')!];
 }
 
-/** What comes of a request, as far as it is told here. */
+/** Returns the outcome of a request, without details. */
 function outcome({ status, text, headers }: PooledResponse): string {
   if (status < 300) return String(status);
   expect(headers['retry-after']).toBe(status === 503 ? '1' : undefined);
@@ -188,7 +188,7 @@ describe('a disk that fails', () => {
       expect(told).toEqual(expected);
       if (told.delete === '204') acknowledged.delete(deleted);
       expect(outcome(await get('small'))).toBe('200');
-      // Nothing of what was refused can be read, now or later.
+      // Refused content cannot be read, now or later.
       for (const [key, answer] of [
         [small, told.small],
         [big, told.large],
@@ -254,7 +254,7 @@ describe('a disk that fails', () => {
     await expectAcknowledged();
     expect((await get('refused-0')).status).toBe(404);
     expect(await service.stop()).toBe(0);
-    // Of refused uploads, bytes without an owner may be left, and nothing else.
+    // Refused uploads may leave bytes without an owner, and nothing else.
     expect((await runProgram(['scrub', '--repair', '--data', data, '--min-age', '0'])).stderr).toBe('');
     await expectScrubClean(data);
   });

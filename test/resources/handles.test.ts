@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const large = Buffer.alloc(300_000, 'large');
 
-/** Starts a service whose processes may have so many handles each. */
+/** Starts a service with a limit on the open handles of each process. */
 async function startWith(handles: number, ...args: readonly string[]): Promise<Service> {
   const service = await startService({ args, under: ['bash', '-c', `ulimit -n ${handles}; "$@"; exit $?`, 'bash'] });
   onTestFinished(async () => {
@@ -19,7 +19,7 @@ async function startWith(handles: number, ...args: readonly string[]): Promise<S
   return service;
 }
 
-/** Sends a request until it is served. Whatever else it gets must be a refusal, or a connection that was closed. */
+/** Sends a request until it succeeds. Any other response must be a refusal, or a closed connection. */
 async function served(service: Service, request: Unsigned): Promise<Buffer> {
   const host = new URL(service.url).host;
   return vi.waitFor(

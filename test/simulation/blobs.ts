@@ -48,7 +48,7 @@ export class SimulatedBlobs implements BlobStore {
     const whole = Buffer.concat(chunks);
     const ref = this.#state.newRef();
     const fails = this.#fails();
-    // What fails may have been stored nonetheless: only a scrub finds it.
+    // A failed write may have been stored nonetheless: only a scrub finds it.
     const isStored = !fails || this.#world.scheduler.random.next() < 0.5;
     await this.#call(`writes ${ref}`, () => {
       if (isStored) this.#state.kept.set(ref, { bytes: whole, owner, writtenAt: this.#world.scheduler.now });
@@ -99,7 +99,7 @@ export class SimulatedBlobs implements BlobStore {
     return blob;
   }
 
-  /** An open blob can be read to its end, even if it is removed meanwhile: as an open file, or an answer of S3. */
+  /** An open blob can be read to its end even if it is removed, like an open file or a response of S3. */
   async *#bytes(ref: BlobRef, bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       const fails = this.#fails();

@@ -23,7 +23,7 @@ export interface PlantedFault {
   readonly services?: (services: Services) => Partial<Services>;
   /** Returns the records that the followers of the feed get of those that were written. */
   readonly feed?: (records: readonly FeedRecord[]) => readonly FeedRecord[];
-  /** Returns what a lifecycle pass depends on. */
+  /** Replaces the dependencies of a lifecycle pass. */
   readonly lifecycle?: (deps: LifecycleDeps) => LifecycleDeps;
 }
 
@@ -58,7 +58,7 @@ export class Stores {
     return new SimulatedProcess(`${name}-${this.#processes}`, !this.freeChecks);
   }
 
-  /** Returns the telemetry of a process: problems are in the trace, as many are what is wanted. */
+  /** Returns the telemetry of a process. It only traces problems, since many are intended. */
   telemetry(process: SimulatedProcess): Telemetry {
     return {
       request: () => undefined,
@@ -127,12 +127,12 @@ export interface Deployment {
   readonly servers: readonly SimulatedServer[];
   /**
    * Ends a process as `kill -9` does, and starts another.
-   * @returns whether all requests have ended that were sent before, so that what was not answered has happened by now, or never will
+   * @returns whether all earlier requests have ended, so that no unanswered one can take effect later
    */
   kill(): Promise<boolean>;
   /** Resolves once all changes that were made before the call have been followed. */
   drain(): Promise<void>;
-  /** Does what is due at this moment, and is usually done by schedules: a lifecycle pass, release, purge. */
+  /** Runs the scheduled work that is due: a lifecycle pass, release, purge. */
   tidy(): Promise<void>;
   /** Returns the adapters of a process for an operator. */
   readonly operator: Adapters;

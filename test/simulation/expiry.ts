@@ -20,7 +20,7 @@ const enabled = '<VersioningConfiguration><Status>Enabled</Status></VersioningCo
 /** The largest difference between clocks, in milliseconds. */
 const skew = 1000;
 
-/** A versioned bucket with lifecycle rules. Days pass; the rules must remove exactly what is due. */
+/** A versioned bucket with lifecycle rules. Days pass; the rules must remove exactly the versions that are due. */
 export class Expiry implements Scenario {
   readonly #stage: Stage;
   #bucketId = '';

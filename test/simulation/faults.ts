@@ -13,7 +13,7 @@ export interface Faults {
   readonly latency: Latency;
 }
 
-/** Adversity that can be switched off, so that what is left undone can be finished. */
+/** Faults that can be switched off, so that unfinished work can be completed. */
 export class Adversity {
   readonly #faults: Faults;
   isOn = true;

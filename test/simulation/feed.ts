@@ -105,7 +105,7 @@ export class SimulatedStream {
       if (laneOf(record) !== lane || !prefixes.some((prefix) => record.key.pk.startsWith(prefix))) continue;
       const shardId = `shard-${lane}-${Math.floor(record.at / shardLifetime)}`;
       if (batch.length > 0 && batch[0]!.shardId !== shardId) break;
-      // DynamoDB tells the time in seconds.
+      // The times of DynamoDB are in seconds.
       batch.push({ ...record, shardId, at: Math.round(record.at / 1000) * 1000 });
     }
     return { batch, passed };

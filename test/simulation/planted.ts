@@ -13,7 +13,7 @@ export interface KnownFault {
 }
 
 const isVersion = ({ key: { pk } }: Change): boolean => pk.startsWith('head/');
-/** Without conditions. A former version then is overwritten, whatever it has become meanwhile. */
+/** Without conditions, a former version is overwritten whatever its current state. */
 const unconditional = ({ expect: _, ...change }: Change & { expect?: unknown }): Change => change;
 
 /** Faults of a kind that a careless change could bring, one for each promise. */

@@ -18,14 +18,14 @@ const quotas = [
 const sizes = [0, 40, 400, 1200] as const;
 
 /**
- * A bucket with a quota, which several clients fill and empty. On one machine it is never exceeded, whatever happens; in the cloud, writes
- * are refused as soon as the counters show that it is used up, and accepted once they show that it is not.
+ * A bucket with a quota, which several clients fill and empty. On one machine it is never exceeded; in the cloud, writes are refused as
+ * soon as the counters show that it is used up, and accepted once they show that it is not.
  */
 export class QuotaScenario implements Scenario {
   readonly #stage: Stage;
   #bucketId = '';
   #quota: (typeof quotas)[number] = quotas[0];
-  /** The partitions of completed uploads, whose parts are counted with the objects that they are. */
+  /** The partitions of completed uploads, whose parts are counted with their objects. */
   readonly #completed = new Set<string>();
   /** The usage of the bucket, including parts of open and aborted uploads. */
   readonly #held = { objects: 0, bytes: 0 };
@@ -61,7 +61,7 @@ export class QuotaScenario implements Scenario {
       const state = JSON.stringify({ held: this.#held, quota: this.#quota });
       throw new Error(`a put is answered ${answer.status} ${answer.code ?? ''} to, where there is ${state}`);
     }
-    // Make room, and set another quota, which what is there may exceed.
+    // Makes room, and sets another quota, which the remaining objects may exceed.
     const remove = ['a', 'b', 'c', 'check'].map((key) => `<Object><Key>${key}</Key></Object>`).join('');
     const body = `<Delete>${remove}</Delete>`;
     await insist(this.#stage, tenants.owner, 'DeleteObjects', { method: 'POST', path, query: 'delete', body });
@@ -78,7 +78,7 @@ export class QuotaScenario implements Scenario {
       const former = this.#amountOf(change.key, was);
       grown.objects += objects - former.objects;
       grown.bytes += bytes - former.bytes;
-      // What was parts is an object from now on.
+      // From now on the parts are an object.
       const hasEnded = was?.['state'] === 'open' && is?.['state'] === 'completed';
       if (hasEnded && was['bucketId'] === this.#bucketId) grown.bytes -= this.#endWithParts(change.key.pk);
     }

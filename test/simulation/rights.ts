@@ -21,7 +21,7 @@ const cors =
 /** When the rights of a request count: at its commit, or whenever it is authorised. */
 type Counts = 'at the commit' | 'when authorised';
 
-/** Requests by somebody who may be allowed to make them: docs/permissions.md. */
+/** Requests by a client that may or may not be allowed to make them: docs/permissions.md. */
 const requests: Readonly<Record<string, readonly [Counts, (key: string, other: string) => Unsigned]>> = {
   PutObject: ['when authorised', (key) => ({ method: 'PUT', path: key, body: `of a guest: ${key}` })],
   CopyObject: [
@@ -52,12 +52,12 @@ const requests: Readonly<Record<string, readonly [Counts, (key: string, other: s
 };
 const names = Object.keys(requests);
 
-/** The requests whose rights a commit checks wherever conditions cost something, too, as they are rare. */
+/** Requests whose permissions a commit checks even where conditions are not free, as they are rare. */
 const bucketRequests = new Set(['PutBucketTagging', 'PutBucketCors']);
 
 /**
- * A bucket whose owner gives a guest all rights and takes them away again, over and over, while the guest and a stranger try to change
- * it. Nothing may be changed, or told, that was not authorised; and what was, not refused.
+ * A bucket whose owner repeatedly grants a guest all permissions and revokes them, while the guest and a stranger try to change it. No
+ * change or read may succeed without authorisation, and no authorised one may be refused.
  */
 export class Rights implements Scenario {
   readonly #stage: Stage;
@@ -72,7 +72,7 @@ export class Rights implements Scenario {
 
   async prepare(): Promise<void> {
     await insist(this.#stage, tenants.owner, 'CreateBucket', { method: 'PUT', path: `/${bucket}` });
-    // So that the guest has no rights to the objects that it put.
+    // With it, the guest has no permissions for the objects that it put.
     const set = { method: 'PUT', path: `/${bucket}`, query: 'ownershipControls', body: ownership };
     await insist(this.#stage, tenants.owner, 'PutBucketOwnershipControls', set);
     this.#bucketId = this.#stage.stores.table.item(itemKey.bucket(bucket))!['id'] as string;

@@ -4,22 +4,28 @@ import type { Network, Response } from './network.ts';
 import type { WriteObserver } from './table-state.ts';
 import type { Tenant } from './tenants.ts';
 
-/** A running service, and what it runs on. */
+/** A running service, with its stores and its network. */
 export interface Stage {
   readonly stores: Stores;
   readonly deployment: Deployment;
   readonly network: Network;
 }
 
-/** Clients of a bucket, and what the service promises them. */
+/** Clients of a bucket, and checks of the service's guarantees. */
 export interface Scenario {
-  /** Creates what it needs, while nothing goes wrong. */
+  /** Creates the resources that it needs, without faults. */
   prepare(): Promise<void>;
   /** Sends requests until it is over. */
   run(isOver: () => boolean): Promise<void>;
-  /** Looks at what is left while nothing happens. @throws Error if it is not what was promised */
+  /**
+   * Checks the final state, when nothing else runs.
+   * @throws Error if a guarantee is violated
+   */
   check(): Promise<void>;
-  /** Looks at every write. @throws Error if it is not what was promised: see {@link Watch} */
+  /**
+   * Checks every write.
+   * @throws Error if a guarantee is violated: see {@link Watch}
+   */
   readonly observe: WriteObserver;
 }
 
@@ -53,7 +59,7 @@ export async function insist(stage: Stage, by: Tenant, operation: string, unsign
   }
 }
 
-/** Runs some clients, each of which does one thing after the other until it is over. */
+/** Runs some clients, each of which sends requests one after the other until it is over. */
 export async function runClients(
   stage: Stage,
   isOver: () => boolean,

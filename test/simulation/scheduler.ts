@@ -41,9 +41,9 @@ export interface Latency {
 }
 
 /**
- * Decides what happens next in a simulation. Whatever the service waits for (an access to the table or the blobs, the network, a sleep)
- * is an event at a moment of virtual time that a random delay decides on; the earliest event is next, and the time jumps there. Nothing
- * else moves: between two events, all code runs until it waits again. So a seed decides everything.
+ * Chooses the next event of a simulation. Everything that the service awaits (an access to the table or the blobs, the network, a sleep) is
+ * an event at a virtual time with a random delay; the earliest event is next, and the time jumps to it. Between two events, all code runs
+ * until it waits again. So a seed determines everything.
  */
 export class Scheduler {
   readonly random: Random;

@@ -18,8 +18,9 @@ const mayBeLeft = [
 ];
 
 /**
- * Compares the counters of all buckets with what they hold, and looks for the bytes of every version and part. To be called while nothing
- * happens, and after all changes were followed. @throws Error if something is wrong
+ * Compares the counters of all buckets with their contents, and looks for the bytes of every version and part. To be called when nothing
+ * else runs and all changes have been followed.
+ * @throws Error if they differ, or bytes are missing
  */
 export async function checkContents({ stores, deployment }: Stage): Promise<void> {
   const usage = new Usage(deployment.operator);
@@ -41,8 +42,8 @@ export async function checkContents({ stores, deployment }: Stage): Promise<void
 }
 
 /**
- * Lets so much time pass that all that is removed later is removed, and scrubs: nothing is left then but what is referred to.
- * @throws Error if something is left, lost or inconsistent
+ * Lets enough time pass for all delayed removals, and scrubs: only data with references may remain.
+ * @throws Error if data is left over, lost or inconsistent
  */
 export async function checkRemains(stage: Stage): Promise<void> {
   const { stores, deployment } = stage;

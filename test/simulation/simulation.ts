@@ -52,7 +52,7 @@ const beginning = Date.UTC(2030, 0, 1, 7);
 const requestsOfRound = 300;
 /** On average. */
 const requestsBetweenKills = 150;
-/** No larger, so that most of the time is spent on other things than digests. */
+/** No larger, so that most of the time is spent on work other than digests. */
 const largestObject = 5000;
 /** The time after its end in which a request may still have effects, in milliseconds. */
 const settlingTime = 30 * second;

@@ -49,7 +49,7 @@ interface Past {
   readonly old: Attributes | undefined;
 }
 
-/** The items of the simulated table, with the limits of the port. What happens to calls on their way is up to `SimulatedTable`. */
+/** The items of the simulated table, with the limits of the port. `SimulatedTable` decides on the faults of calls. */
 export class TableState {
   /** The records of all followed items, oldest first. */
   readonly feed: FeedRecord[] = [];
@@ -128,8 +128,8 @@ export class TableState {
   }
 
   /**
-   * Writes, or not, as the port says.
-   * @param shownAfter returns for how many milliseconds plain reads see an item of a transaction as it was
+   * Executes a write according to the port.
+   * @param shownAfter returns the milliseconds for which plain reads return the old image of an item of a transaction
    */
   write(
     changes: readonly Change[],

@@ -96,7 +96,7 @@ export class SimulatedTable implements KeyValueTable {
     // The items stay.
   }
 
-  /** Returns an outcome as the adapters tell it: without images where the engine need not return them. */
+  /** Returns an outcome as an adapter reports it: without images where the engine need not return them. */
   #told(outcome: WriteOutcome): WriteOutcome {
     if (this.freeChecks || this.#world.scheduler.random.next() < 0.5) return outcome;
     if (outcome.outcome === 'written' && outcome.old.length > 1) return { ...outcome, old: [] };

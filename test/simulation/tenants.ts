@@ -1,7 +1,7 @@
 import type { ProjectDeclaration } from '../../shared/metadata/accounts/accounts.ts';
 import type { Key } from '../support/signer.ts';
 
-/** Somebody with an access key, in a project of that name. */
+/** A client with an access key, in a project of that name. */
 export interface Tenant {
   readonly name: string;
   readonly key: Key;

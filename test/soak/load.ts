@@ -19,10 +19,10 @@ const weights = {
 const pause = 500;
 const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
 
-/** What all clients of a run have seen. */
+/** The totals of all clients of a run. */
 export interface Tally {
   requests: number;
-  /** Requests whose connection broke, since a worker was killed. */
+  /** Requests whose connection broke because a worker was killed. */
   unanswered: number;
   /** Requests that were answered 503, and sent again. */
   refused: number;
@@ -30,7 +30,7 @@ export interface Tally {
   uploads: number;
   /** Answers that no order of the requests explains. */
   readonly faults: string[];
-  /** Of the answered requests since the last sample, in milliseconds. */
+  /** The latencies of the answered requests since the last sample, in milliseconds. */
   latencies: number[];
 }
 
@@ -40,7 +40,7 @@ class Unexpected extends Error {}
 /** The bytes of an object, by their MD5; null: there is no object. */
 type Content = string | null;
 
-/** A client with keys of its own. It knows what each may hold: one content or, after requests without an answer, several. */
+/** A client with keys of its own. It records the possible contents of each: one or, after requests without an answer, several. */
 export class SoakClient {
   readonly #name: string;
   readonly #http: PooledClient;
@@ -226,7 +226,7 @@ export class SoakClient {
     if (versions.length > 0) await this.#send(deletion(buckets.versioned, versions), [200]);
   }
 
-  /** Sends a change. Without an answer, both what was and what was wanted may be there. */
+  /** Sends a change. Without an answer, both the previous and the new contents are possible. */
   async #change(
     wanted: Readonly<Record<string, Content>>,
     request: Unsigned,

@@ -39,7 +39,7 @@ export interface SoakResult {
   /** The number of multipart uploads. */
   readonly uploads: number;
   readonly kills: number;
-  /** What no order of the requests explains, and problems that the service has logged besides the deaths of workers. */
+  /** Answers that no order of the requests explains, and errors that the service logged, except for the deaths of workers. */
   readonly faults: readonly string[];
   readonly flatness: readonly Flatness[];
   readonly space: Space;
@@ -49,9 +49,9 @@ export interface SoakResult {
 
 /** A table without objects: settings, accounts, and the counters of the buckets. */
 const mostOfEmptyTable = 1024 * 1024;
-/** What it keeps of a finished multipart upload, for a week: a repeated completion gets the same answer. */
+/** The record of a completed multipart upload, kept for a week so that a repeated completion gets the same answer. */
 const mostOfUpload = 2048;
-/** The directories of the blobs, and what the service keeps beside them. */
+/** The directories of the blobs, and the other files in the data directory. */
 const mostOfEmptyDirectory = 4 * 1024 * 1024;
 const samplesOfRun = 240;
 const leastBetweenSamples = 1000;
@@ -141,7 +141,7 @@ async function stopKeeping({ process: child, pid }: Service): Promise<number | n
   return exited;
 }
 
-/** Removes what killed processes have left, compacts the table, and starts the service once more. */
+/** Removes the leftovers of killed processes, compacts the table, and restarts the service. */
 async function spaceWhenEmpty(data: string, args: readonly string[]): Promise<Omit<Space, 'whileRunning'>> {
   await command(['release', '--data', data]);
   await command(['scrub', '--repair', '--min-age', '0', '--data', data]);
@@ -162,7 +162,7 @@ async function command(args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`stillage ${args.join(' ')} ended with ${String(code)}: ${stderr}`);
 }
 
-/** Returns what the service has logged as an error, besides that workers died. */
+/** Returns the errors that the service has logged, except for the deaths of workers. */
 function problemsOf({ output }: Service): readonly string[] {
   return output.stdout
     .split('\n')

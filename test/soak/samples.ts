@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quantile, type Sample } from './verdict.ts';
 
-/** What a process has in use. */
+/** The resources that a process uses. */
 interface ProcessUse {
   /** Without mapped files: those of the table are mapped, and the system takes their pages back when it likes. */
   readonly memory: number;
@@ -12,7 +12,7 @@ interface ProcessUse {
 /** A process that ended while it was looked at. */
 const isGone = ({ code }: NodeJS.ErrnoException): boolean => code === 'ENOENT' || code === 'ESRCH';
 
-/** Returns what a process has in use, by Linux's account of it, or undefined if it has ended. */
+/** Returns the resources that a process uses according to Linux, or undefined if it has ended. */
 async function useOf(pid: number): Promise<ProcessUse | undefined> {
   try {
     const [status, handles] = await Promise.all([

@@ -1,18 +1,18 @@
-/** What is sampled: in bytes, a number, or milliseconds. A gap is a sample that could not be taken. */
+/** The sampled values. Undefined: the sample could not be taken. */
 export type Sample = Readonly<Record<Measure, number | undefined>>;
 
 /** How far the last third of a run may be above the second, to count as flat. */
 interface Tolerance {
   readonly unit: 'bytes' | 'number' | 'milliseconds';
-  /** As a share of the second third. */
+  /** A share of the median of the second third. */
   readonly share: number;
-  /** In the unit, besides: below it, a share says nothing. */
+  /** An additional allowance in the unit, since a share of a small value is meaningless. */
   readonly slack: number;
 }
 
 const MiB = 1024 * 1024;
 
-/** What must be flat. The first third of a run is for warming up. */
+/** The measures that must be flat. The first third of a run is for warming up. */
 export const measures = {
   /** Memory of the process that commits, without mapped files. */
   primaryMemory: { unit: 'bytes', share: 0.1, slack: 8 * MiB },
@@ -41,7 +41,7 @@ export interface Flatness {
   readonly isFlat: boolean;
 }
 
-/** The fewest samples of a third from which a median says anything. */
+/** The minimum number of samples of a third for a meaningful median. */
 const leastOfThird = 3;
 
 /** Compares the last third of the samples with the second. @throws RangeError if there are too few */

@@ -21,7 +21,7 @@ describe('the work of reading', () => {
         try {
           await reader.read(text);
         } catch {
-          // What is refused must be refused in time, too.
+          // An input must be refused in linear time, too.
         }
       };
       await attempt('a');
@@ -29,7 +29,7 @@ describe('the work of reading', () => {
       for (const [name, text] of inputsOf(reader, large)) {
         const before = await counter.count(() => attempt(small.get(name)!));
         const after = await counter.count(() => attempt(text));
-        // What is square has up to 64 times as many.
+        // Quadratic work would take up to 64 times as many steps.
         expect(after, `${name}: ${before} → ${after}`).toBeLessThan(before * factor * 1.5 + 5000);
       }
     },
@@ -45,7 +45,7 @@ describe('the work of reading', () => {
   });
 });
 
-/** Where what reads a request or one of its parts is looked for by its name. */
+/** The folders in which parsers of requests are looked for by their names. */
 const folders = ['shared/http', 'shared/access', 'shared/protocol', 'shared/xml'];
 /** Exported under such a name, but no reader of texts of any length; or it is one within another. */
 const others = new Set([

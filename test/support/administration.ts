@@ -20,7 +20,7 @@ export function runAt(place: Place | string, args: readonly string[]): Promise<R
   return runWarm([...args, ...where], env);
 }
 
-/** Runs a command, which must succeed, and reads what it prints with `--json`. */
+/** Runs a command, which must succeed, and returns its output with `--json`. */
 export async function administer<Answer>(place: Place | string, ...args: string[]): Promise<Answer> {
   const { code, stdout, stderr } = await runAt(place, [...args, '--json']);
   expect(code, stderr).toBe(0);

@@ -29,7 +29,7 @@ export const boto3Steps = [
 ] as const;
 
 /**
- * Runs boto3_session.py, and says what became of each step: `ok`, or what went wrong.
+ * Runs boto3_session.py, and returns the outcome of each step: `ok`, or the error.
  * @param behind the reverse proxy, if not the one of the environment
  */
 export async function boto3Session(

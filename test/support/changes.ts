@@ -8,7 +8,7 @@ import type { ServiceUnderTest } from './service-under-test.ts';
 import { pathOf, queryOf, type Key, type Unsigned } from './signer.ts';
 
 /*
- * A request for each operation that changes something, with a body whether that means something or not, so that it can be held.
+ * A request for each operation that changes data. Each has a body, meaningful or not, so that it can be held.
  */
 
 /** The bucket in which something is changed, and the callers. */
@@ -19,7 +19,7 @@ export interface Scene {
   readonly owner: Key;
   /** The key that signs the request. */
   readonly caller: Key;
-  /** An object that anybody may read: `/bucket/key` */
+  /** A publicly readable object: `/bucket/key` */
   readonly source: string;
 }
 
@@ -44,7 +44,7 @@ export interface Change {
   readonly wantsEmpty?: true;
   /** The way in which the request is held, if it differs from the default. */
   readonly holding?: Partial<Holding>;
-  /** Makes what it changes. */
+  /** Creates the resources that the request changes. */
   readonly prepare?: (scene: Scene) => Promise<Ids>;
   readonly request: (scene: Scene, ids: Ids) => Unsigned;
 }
@@ -328,7 +328,7 @@ async function makeLink(service: ServiceUnderTest, bucket: string, by: Key): Pro
   return { linkId: textOf(text, 'Id')! };
 }
 
-/** Much more than what the system keeps of a connection. */
+/** Far more than the system buffers of a connection. */
 const fileBytes = 16 * 1024 * 1024;
 
 const data = { kind: 'data', action: 'PutObject', grants: both } as const;

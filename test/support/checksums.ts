@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /*
- * The checksums of the S3 API, written down once more from their definitions (the CRCs bit by bit), to judge the service
- * by something else than its own code.
+ * An independent implementation of the checksums of the S3 API, from their definitions (the CRCs bit by bit), to check the service against
+ * code other than its own.
  */
 
 export const checksumAlgorithms = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;

@@ -18,7 +18,10 @@ export interface CloudData {
   readonly EdgeSecret: string;
 }
 
-/** Creates what a deployment keeps, with the accounts of tests. @param hasStream whether the table has its stream */
+/**
+ * Creates the table, bucket and secrets of a deployment, with the accounts of tests.
+ * @param hasStream whether the table has its stream
+ */
 export async function createCloudData(engine: string, names: CloudData, { hasStream = false } = {}): Promise<void> {
   await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
   await createBucket(s3At(engine), names.Blobs);

@@ -69,15 +69,15 @@ const settings: Readonly<Record<string, string>> = {
   '--xml-namespace': 'xmlNamespace',
 };
 
-/** Options without a value, and the settings that do what they do. */
+/** Options without a value, and the equivalent settings. */
 const switches: Readonly<Record<string, Context>> = {
   '--strict-region': { strictRegion: 'true' },
   '--no-signature-v2': { signatureV2: 'false' },
 };
 
 /**
- * The settings and the pace that do what these options do on one machine.
- * @throws Error for an option that has neither
+ * Returns the settings and the pace that are equivalent to options of the service on one machine.
+ * @throws Error for an option without an equivalent
  */
 export function wishOf({ args = [], env = {}, alone }: ServiceOptions): Wish {
   const given: Record<string, string> = {};
@@ -99,7 +99,7 @@ export function wishOf({ args = [], env = {}, alone }: ServiceOptions): Wish {
     else given[setting] = setting in given ? `${given[setting]},${value}` : value;
   }
   if (Object.keys(otherEnv).length > 0) throw new Error('a deployment has its environment from its template');
-  // Whoever looks at the log wants a line for every request.
+  // Tests that read the log expect a line for every request.
   const context = {
     ...given,
     ...(alone && { requestLog: 'all' }),

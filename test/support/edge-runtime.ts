@@ -49,7 +49,7 @@ export function edgeRuntime(code: string): (request: EdgeRequest) => RoutedReque
   const library = new Script('Object.getOwnPropertyNames(globalThis)').runInContext(context) as string[];
   const absent = library.filter((name) => !present.has(name) && name !== 'cf');
   for (const name of absent) new Script(`delete globalThis[${JSON.stringify(name)}]`).runInContext(context);
-  // What is imported there is a global here.
+  // The import becomes a global variable.
   const imported = /^import (\w+) from ?"cloudfront";/;
   new Script(code.replace(imported, 'var $1 = cf;')).runInContext(context);
   const handler = new Script('handler').runInContext(context) as (event: ViewerRequestEvent) => ViewerRequest;

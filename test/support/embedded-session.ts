@@ -1,8 +1,8 @@
 import { startStillage } from '../../functions/runtime/package/index.ts';
 
 /*
- * A program that runs the service within it, for tests that watch its process: `node --import tsx test/support/embedded-session.ts <data>`. It
- * prints what it logs and where it listens, stops at the end of its standard input, and tells how that went.
+ * A program with an embedded service, for tests that examine its process: `node --import tsx test/support/embedded-session.ts <data>`. It
+ * prints its log and its URL, stops at the end of its standard input, and reports how the stop went.
  */
 
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

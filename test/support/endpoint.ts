@@ -169,7 +169,7 @@ export function agents(endpoint: Endpoint): { httpAgent: HttpAgent; httpsAgent: 
 
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** The `lookup` of a Node agent that knows what RFC 6761 says of `.localhost`. */
+/** The `lookup` of a Node agent that resolves `.localhost` according to RFC 6761. */
 function lookupLocalhost(hostname: string, options: LookupOptions, callback: Callback): void {
   resolve(hostname.endsWith('.localhost') ? '127.0.0.1' : hostname, options, callback as never);
 }

@@ -39,7 +39,7 @@ export function s3Error(code: string, status: number): unknown {
   });
 }
 
-/** Returns a matcher for the exception of an SDK for an error response to HEAD, whose code has no body to be in. */
+/** Returns a matcher for the exception of an SDK for an error response to HEAD, which has no body for the code. */
 export function bodilessError(status: number): unknown {
   return expect.objectContaining({ $metadata: expect.objectContaining({ httpStatusCode: status }) as object });
 }

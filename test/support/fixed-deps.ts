@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
 
-/** A clock that stands still until it is set, and does not let anybody wait. */
+/** A clock that stands still until it is set, and whose sleeps end at once. */
 export class SetClock implements Clock {
   time: number;
 

@@ -10,7 +10,7 @@ export type FormField = readonly [name: string, value: string | Uint8Array];
 
 /** A file of a form. */
 export interface FormFile {
-  /** `file` unless said. */
+  /** Default: `file`. */
   readonly name?: string;
   /** None if null. */
   readonly fileName?: string | null;
@@ -38,7 +38,7 @@ export function formStart(
 
 export const formEnd = Buffer.from(`\r\n--${boundary}--\r\n`);
 
-/** The body of a form: fields, a file, and what comes after it. */
+/** Returns the body of a form: fields, a file, and the fields after it. */
 export function formBody(fields: readonly FormField[], file?: FormFile, after: readonly FormField[] = []): Buffer {
   const end = Buffer.from(`--${boundary}--\r\n`);
   if (file === undefined) return Buffer.concat([fieldParts(fields), end]);

@@ -1,6 +1,6 @@
 import type { Grant, Grantee, Owner } from '@aws-sdk/client-s3';
 
-/** The grants of an ACL in short, who and what: those of its owner, then the others as they are listed. */
+/** Returns the grants of an ACL in short, as grantee and permission: those of its owner first, then the others in order. */
 export function ownerFirst({
   Owner,
   Grants = [],

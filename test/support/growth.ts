@@ -4,10 +4,10 @@ const factor = 16;
 const rounds = 5;
 
 /**
- * Expects that work grows no faster than its input: sixteen times as much may take at most four times as long as it should, where
- * quadratic work takes sixteen times as long. Compared is the processor time of this process, the best of a few rounds each, so that
- * what else the machine does hardly matters.
- * @param work does it for an input of this size, which is worth some hundred microseconds at least
+ * Expects that work grows no faster than its input: with sixteen times the input it may take at most four times as long as linear work,
+ * where quadratic work takes sixteen times as long. The measure is the processor time of this process, the best of a few rounds each, so
+ * that other load on the machine hardly matters.
+ * @param work does the work for an input of this size, and should take at least some hundred microseconds
  */
 export function expectLinear(size: number, work: (size: number) => void): void {
   work(size);

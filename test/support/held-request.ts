@@ -12,12 +12,10 @@ export interface Holding {
 }
 
 /**
- * A request, on a connection of its own, of whose body the end is still to come. It is authorised already: `100 Continue` is sent when
- * somebody asks for the first byte of the body, and nobody does before. (A form is read to find out who sends it: of one with a file that
- * is much larger than what the system keeps of a connection, most must have been asked for.)
- *
- * In the cloud it is CloudFront that answers `Expect`, and API Gateway that waits for the last byte: what it passes on is authorised when
- * it is finished, and not before.
+ * A request on a connection of its own whose body is not complete yet. It is already authorised: `100 Continue` is sent when the first byte
+ * of the body is read, which happens only after authorisation. (A form is read to find its credentials: if its file is much larger than the
+ * buffers of a connection, most of it must have been read.) In the cloud CloudFront answers `Expect`, and API Gateway waits for the last
+ * byte: a request that it forwards is authorised only when it is finished.
  */
 export class HeldRequest {
   readonly #connection: RawConnection;

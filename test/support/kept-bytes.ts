@@ -32,7 +32,7 @@ export async function keptInCloud({ engine, table, blobs }: KeptInCloud, since: 
   return kept;
 }
 
-/** All that is in a value, one thing after the other. */
+/** Returns all bytes of a value, concatenated. */
 function bytesOf(value: AttributeValue): Buffer {
   if (value.B) return Buffer.from(value.B);
   if (value.M) {

@@ -35,7 +35,11 @@ export function keystream(start: number, size: number): Readable {
   });
 }
 
-/** Compares what is received with it. @returns the number of bytes @throws Error at the first that differs */
+/**
+ * Compares received bytes with the keystream.
+ * @returns the number of bytes
+ * @throws Error at the first difference
+ */
 export async function expectKeystream(received: AsyncIterable<Uint8Array>, start = 0): Promise<number> {
   const source = new Keystream(start);
   let size = 0;

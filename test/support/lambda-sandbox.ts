@@ -9,8 +9,8 @@ const latency = { get: 5, getTogether: 10, query: 10, write: 10, remove: 100 } a
 export type Invoked<Result> = { readonly result: Result } | 'timed out';
 
 /**
- * An invocation as Lambda has it: it is told how much time is left, and when none is, its process is stopped in the middle of whatever it
- * does. https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
+ * An invocation as in Lambda: it knows the remaining time, and is stopped when none is left, whatever it is doing.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
  */
 export class LambdaSandbox {
   readonly #time: VirtualTime;
@@ -19,7 +19,7 @@ export class LambdaSandbox {
     this.#time = time;
   }
 
-  /** @param work gets a table and blobs whose calls never return once its time is over */
+  /** @param work receives a table and blobs whose calls never return once the timeout has passed */
   async invoke<Result>(
     { table, blobs }: { readonly table: KeyValueTable; readonly blobs: BlobStore },
     timeout: number,

@@ -7,7 +7,7 @@ import { ListedVersion } from '../../shared/metadata/objects/listed-version.ts';
 import { AttributesView } from '../../shared/metadata/table/attributes-view.ts';
 import { compareUtf8 } from '../../shared/ports/utf8-order.ts';
 
-/** Keeps what a listing of objects shows in its rows. */
+/** Collects the rows of a listing of objects. */
 export class ListedObjects implements ObjectRows {
   readonly all: { readonly key: string; readonly content: Content | undefined }[] = [];
 
@@ -26,7 +26,7 @@ export interface KeptVersion {
   readonly content: Content | undefined;
 }
 
-/** Keeps what a listing of versions shows in its rows. */
+/** Collects the rows of a listing of versions. */
 export class ListedVersions implements VersionRows {
   readonly #key: string | undefined;
   readonly #all: (KeptVersion | ListedVersions)[] = [];

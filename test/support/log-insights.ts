@@ -22,8 +22,9 @@ interface Answer {
 type Row = readonly { readonly field: string; readonly value: string }[];
 
 /**
- * As much of CloudWatch Logs Insights as is asked for here, by its documentation: filters of a few forms, and sums by fields. What it does
- * not understand it refuses, as the real one does. https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
+ * The parts of CloudWatch Logs Insights that are used here, according to the documentation: filters of a few forms, and sums by fields.
+ * Like the original, it refuses a query that it does not understand.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
  */
 export class LogInsightsEngine {
   /** The queries that were sent. */
@@ -49,7 +50,7 @@ export class LogInsightsEngine {
   async answer(target: string, body: string): Promise<Answer> {
     if (target.endsWith('.StartQuery')) return this.#start(JSON.parse(body) as Query);
     const { queryId } = JSON.parse(body) as { queryId: string };
-    // Whoever asks at once has to ask again.
+    // The first request for results finds the query still running.
     if (!this.#asked.has(queryId)) {
       this.#asked.add(queryId);
       return { status: 200, body: { status: 'Running', results: [] } };

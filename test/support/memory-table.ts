@@ -20,8 +20,8 @@ const pageBytes = 1024 * 1024;
 const transactionItems = 100;
 
 /**
- * A table in memory, for tests of what is built on one. It keeps a feed of all changes, counts what it was asked, and has DynamoDB's
- * limits: pages of a query have 1 MB, transactions 100 items.
+ * A table in memory, for tests of the code above it. It keeps a feed of all changes, counts the calls, and has DynamoDB's limits: pages of
+ * a query have 1 MB, transactions 100 items.
  */
 export class MemoryTable implements KeyValueTable {
   readonly freeChecks: boolean;
@@ -34,9 +34,9 @@ export class MemoryTable implements KeyValueTable {
    */
   staleBy: () => number = () => 2;
   readonly calls = { get: 0, getTogether: 0, query: 0, write: 0 };
-  /** Called before a write is judged: what it does comes in between. */
+  /** Called before the conditions of a write are evaluated: its own writes come first. */
   beforeWrite: (changes: readonly Change[]) => Promise<void> = async () => undefined;
-  /** Called after a read has seen its items: what it does, the reader does not know. */
+  /** Called after a read has seen its items: the reader does not see its writes. */
   afterRead: (key: ItemKey) => Promise<void> = async () => undefined;
   readonly #partitions = new Map<string, Map<string, Attributes>>();
 

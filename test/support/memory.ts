@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const MiB = 1024 * 1024;
 
-/** Watches how much memory a process has in use. Only where the system tells. */
+/** Samples the memory of a process, on systems that provide it. */
 export class MemoryWatch {
   readonly #pid: number;
   readonly #timer: NodeJS.Timeout;
@@ -23,7 +23,7 @@ export class MemoryWatch {
     return Math.round(peak / MiB);
   }
 
-  /** The most the process ever had, in MiB, whether or not anybody looked. */
+  /** Returns the peak memory of the process in MiB, including peaks between samples. */
   highWaterMark(): number {
     return Math.round(this.#read('VmHWM') / MiB);
   }

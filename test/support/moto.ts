@@ -12,7 +12,7 @@ import {
 import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 
-/** The reason to skip a test whose engine is not installed. */
+/** The reasons to skip a test whose engine is not installed. */
 export const noDynamoDb = 'no DynamoDB engine: set DYNAMODB_ENDPOINT or pip install "moto[server]"';
 export const noEngine = 'no engine in the place of AWS: pip install "moto[server]"';
 export const noS3 = 'no S3 engine: pip install "moto[server]"';
@@ -29,7 +29,7 @@ export async function startMoto(): Promise<Moto | undefined> {
     env: {
       ...process.env,
       PYTHONPATH: join(import.meta.dirname, 'moto'),
-      // What is larger lies on the disk.
+      // Larger objects are on the disk.
       MOTO_S3_DEFAULT_KEY_BUFFER_SIZE: '65536',
     },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -72,8 +72,8 @@ const account = { region: 'us-east-1', credentials: { accessKeyId: 'test', secre
 
 /**
  * Returns the configuration of a client of a DynamoDB engine for tests.
- * @param inTurn one request at a time, since moto's threads race where transactions meet: nothing then tells how an adapter
- *   fares when requests overlap in the engine
+ * @param inTurn one request at a time, since moto's threads race where transactions conflict: then overlapping requests to the engine are
+ * not tested
  */
 export function dynamoDbAt(endpoint: string, inTurn: boolean): DynamoDBClientConfig {
   const httpAgent = new Agent({ keepAlive: true, maxSockets: inTurn ? 1 : 50 });

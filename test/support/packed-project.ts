@@ -12,7 +12,10 @@ export interface PackedProject {
   readonly folder: string;
   /** A copy of this clone, without its node_modules, in which the package was built and packed. */
   readonly clone: string;
-  /** Runs a script of the project. @returns what it prints */
+  /**
+   * Runs a script of the project.
+   * @returns its output
+   */
   script(name: string, text: string, env?: Readonly<Record<string, string>>): Promise<string>;
 }
 
@@ -58,7 +61,7 @@ export function packedProject({ others = [], linked = [], node }: PackedProjectO
     const { archive } = ({ clone } = await packedPackage());
     await writeFile(join(folder, 'package.json'), '{ "name": "a-project", "private": true }\n');
     const install = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0'];
-    // Scripts of other packages compile what their users can do without.
+    // The install scripts of other packages compile optional parts.
     const scripts = others.length + linked.length === 0 ? [] : ['--ignore-scripts'];
     const env = { PATH: `${dirname(program)}${delimiter}${process.env['PATH']}` };
     await run('npm', [...install, ...scripts, archive, ...others], { cwd: folder, env }).catch((error: Error) => {

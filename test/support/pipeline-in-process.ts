@@ -13,7 +13,7 @@ import { MemoryTable } from './memory-table.ts';
 import type { RawRequest } from './raw-client.ts';
 import { anonymous, presigned, signed, type Key, type Unsigned } from './signer.ts';
 
-/** Somebody with an access key: a user of a project. */
+/** A user of a project, with an access key. */
 export interface Person {
   readonly project: Project;
   readonly key: Key;
@@ -29,7 +29,7 @@ export function person(name: string, project = name, suspended = false): Person 
   };
 }
 
-/** An answer, as far as tests of rights look at it. */
+/** The parts of a response that tests of authorisation check. */
 export interface Answered {
   readonly status: number;
   /** The code of an error. */

@@ -5,7 +5,7 @@ import { run } from '../../dist/stillage.mjs';
 const inherited = { ...process.env };
 const capture = { stdout: process.stdout.write, stderr: process.stderr.write };
 
-/** Does what bin/stillage.cjs does, without ending the process. */
+/** Does the same as bin/stillage.cjs, without ending the process. */
 async function runCommand({ args, env }) {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, inherited, env);

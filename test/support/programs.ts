@@ -14,18 +14,18 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
-  /** The exit codes that are no failure; 0 alone, if not said. */
+  /** The exit codes that count as success. Default: only 0. */
   readonly codes?: readonly number[];
 }
 
-/** Runs a program to its end. Fails, with all that it said, if it ends with an unexpected code. */
+/** Runs a program to its end. Fails, with all its output, if it ends with an unexpected code. */
 export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const child = spawn(program, args, { cwd: options.cwd, env: environment(options.env), stdio: 'pipe' });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-  // A program that ends before it has read everything says why by its code.
+  // The exit code shows why a program ended before it had read its whole input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input);
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -37,7 +37,10 @@ export async function run(program: string, args: readonly string[], options: Run
   return expectCode(program, args, outcome, options);
 }
 
-/** Returns how a program ended. @throws Error with all that it said, if it ended with an unexpected code */
+/**
+ * Returns the outcome of a program.
+ * @throws Error with all its output, if it ended with an unexpected code
+ */
 export function expectCode(
   program: string,
   args: readonly string[],
@@ -50,7 +53,7 @@ export function expectCode(
   throw new Error(`${program} ${args.join(' ')}\nended with ${String(code)}: ${said}`);
 }
 
-/** The environment of a program: what the developer's own says of S3 and of proxies must not reach a test. */
+/** Returns the environment of a program without the developer's own settings of S3 and of proxies, which must not affect a test. */
 export function environment(given?: RunOptions['env']): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(AWS|RCLONE|RESTIC|S3)_|_proxy$/i.test(name));
   return { ...Object.fromEntries(own), LC_ALL: 'C.UTF-8', ...given };
@@ -61,7 +64,7 @@ export function isInstalled(program: string, args: readonly string[] = ['--versi
   return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 }
 
-/** Skips a test, and says so where the reporter would not. */
+/** Skips a test, and prints the reason, which the reporter does not. */
 export function skip(context: TestContext, reason: string): void {
   console.warn(`SKIPPED, ${context.task.fullName}: ${reason}`);
   context.skip(reason);

@@ -49,7 +49,7 @@ export class PublicLinkClient {
     return this.#ask('DELETE', bucket, key, { id }, signing);
   }
 
-  /** Follows a link as anybody does, without credentials. */
+  /** Follows a link without credentials. */
   follow(url: string, headers: Headers = {}, method = 'GET'): Promise<RawResponse> {
     const { pathname, search } = new URL(url);
     const request = { method, path: pathname, query: search.slice(1), headers };

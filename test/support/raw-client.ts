@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { trimBlanks } from '../../shared/http/blanks.ts';
 import { isCloud } from './deployed.ts';
 
-/** Through engines in Python, what takes a thousand calls takes its time. */
+/** A thousand calls take long through engines in Python. */
 const patience = isCloud ? 200_000 : 30_000;
 
 /** A request as it is written on the wire. Nothing is added to it, nothing is normalised. */
@@ -73,7 +73,7 @@ export class RawConnection {
         wake();
       });
     }
-    // A reset ends the response: its reader gets what has arrived.
+    // A reset ends the response: its reader gets the bytes received so far.
     socket.on('error', () => undefined);
   }
 
@@ -98,7 +98,7 @@ export class RawConnection {
     await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 
-  /** Says that nothing more will be sent; responses still come. */
+  /** Ends the sending side; responses are still received. */
   end(): void {
     this.#socket.end();
   }
@@ -191,7 +191,7 @@ export class RawConnection {
     return taken;
   }
 
-  /** Waits until what was received makes sense. */
+  /** Waits until the received bytes contain a match. */
   async #until<Found>(look: () => Found | undefined, milliseconds = patience): Promise<Found> {
     const deadline = Date.now() + milliseconds;
     for (;;) {

@@ -37,7 +37,7 @@ export class RotatingStream {
     this.#opened.clear();
   }
 
-  /** Every shard with what was written since this was asked before. A batch has at most 100 records. */
+  /** Returns every shard with the records since the previous call. A batch has at most 100 records. */
   next(): readonly ShardBatch[] {
     const shards = new Map<string, FeedRecord[]>();
     const feed = this.#table.feed.splice(0);

@@ -44,7 +44,7 @@ export class ScrubWorld {
   #followed = 0;
   #drained: Promise<void> = Promise.resolve();
 
-  /** Hands on what the feed holds. One after the other, as the service does: counters skip what comes late. */
+  /** Delivers the feed. Sequentially, as in the service: counters skip records that arrive late. */
   drain(): Promise<void> {
     return (this.#drained = this.#drained.then(() => this.#follow()));
   }
@@ -59,7 +59,7 @@ export class ScrubWorld {
     }
   }
 
-  /** Lets time pass, and what is due happen. */
+  /** Lets time pass, and runs the work that is due. */
   async pass(time: number): Promise<void> {
     await this.drain();
     this.clock.time += time;
@@ -159,7 +159,7 @@ export class ScrubWorld {
     return { findings, report };
   }
 
-  /** Scrubs slice by slice, without repairs, and adds up what they tell. */
+  /** Scrubs slice by slice, without repairs, and adds up the results. */
   async scrubInSlices(of: number): Promise<{ findings: readonly Finding[]; items: number; blobs: number }> {
     const sum = { findings: [] as Finding[], items: 0, blobs: 0 };
     for (let index = 1; index <= of; index += 1) {

@@ -35,7 +35,7 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Runs the service under another program: `['strace', '-f', …]`. */
   readonly under?: readonly string[];
-  /** True: no other file uses it, so that its process, its log and what it keeps can be looked at. */
+  /** True: no other file uses it, so that its process, its log and its data can be examined. */
   readonly alone?: true;
   /** The root of another version of the program. Default: this clone. */
   readonly root?: string;
@@ -67,9 +67,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   await writeFile(accountsFile, JSON.stringify(accounts));
   const declared = options.accounts === false ? [] : ['--accounts', accountsFile];
   const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
-  // By its environment, where an earlier release passes over what it does not know.
+  // In the environment, because an earlier release ignores settings that it does not know there.
   const console = { STILLAGE_CONSOLE_PORT: '0', STILLAGE_CONSOLE_ORIGIN: consoleOrigin };
-  // Tests mean the same on every machine: only those that say so have several processes.
+  // The same on every machine: only tests that request it have several processes.
   const alone = { STILLAGE_WORKERS: '1' };
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {

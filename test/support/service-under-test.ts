@@ -61,7 +61,7 @@ export interface ServiceUnderTest {
   temporaryBucket(): Promise<{ readonly name: string; remove(): Promise<void> }>;
   /** A name that no bucket has. If the test makes a bucket of it, that goes when the test is over. */
   freeName(hint?: string): string;
-  /** Sends exact bytes, signed by alice unless said. */
+  /** Sends exact bytes, by default signed by alice. */
   send(request: Unsigned, signing?: Partial<Signing>): Promise<RawResponse>;
   /** Sends exact bytes, with the signature in the query. */
   sendPresigned(request: Unsigned, presigning?: Partial<Presigning>): Promise<RawResponse>;
@@ -187,7 +187,7 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
   };
 }
 
-/** The one of this worker; none in a project of vitest.config.ts whose files share nothing. */
+/** Returns the service of this worker; none in a project of vitest.config.ts whose files share none. */
 function sharedService(): SharedService | undefined {
   const services = inject('sharedServices');
   return services?.[(Number(process.env['VITEST_POOL_ID']) - 1) % services.length];

@@ -10,7 +10,7 @@ import type { Key, Unsigned } from './signer.ts';
 /** The parameters of a signature. */
 export interface SigningV2 {
   readonly key: Key;
-  /** The resource as it is signed, if it is not the path with what version 2 signs of the query. */
+  /** The resource to sign, if it is not the path with the parameters that version 2 signs. */
   readonly resource?: string;
   /** The bucket, if the host names it. */
   readonly bucket?: string;
@@ -19,12 +19,12 @@ export interface SigningV2 {
 export interface HeaderSigningV2 extends SigningV2 {
   /** The word before key id and signature. */
   readonly word?: '' | 'AWS ' | 'SVC ';
-  /** The header Date; now unless said, and none if null. */
+  /** The header Date. Default: now; null: none. */
   readonly date?: string | null;
 }
 
 export interface PresigningV2 extends SigningV2 {
-  /** Seconds since the epoch; in five minutes unless said. */
+  /** Seconds since the epoch. Default: in five minutes. */
   readonly expires?: string;
   readonly keyName?: string;
   /** True to sign x-amz- parameters of the query as the headers that they replace. */

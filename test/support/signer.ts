@@ -35,7 +35,7 @@ export const neutralWords: Words = {
 
 /** A request before it is signed. */
 export interface Unsigned {
-  /** GET unless said. */
+  /** Default: GET. */
   readonly method?: string;
   /** As sent, escaped already. */
   readonly path: string;
@@ -49,7 +49,7 @@ export interface Unsigned {
 /** The parameters of a signature. */
 export interface Signing {
   readonly key: Key;
-  /** Milliseconds since 1970; now unless said. */
+  /** Milliseconds since 1970. Default: now. */
   readonly time?: number;
   readonly words?: Partial<Words>;
   readonly region?: string;
@@ -59,7 +59,7 @@ export interface Signing {
   readonly unsigned?: readonly string[];
   /** Further headers to sign besides the host and all of x-amz-. */
   readonly alsoSigned?: readonly string[];
-  /** The x-amz-content-sha256 header; the hash of the body unless said, and none if null. */
+  /** The x-amz-content-sha256 header. Default: the hash of the body; null: none. */
   readonly payloadHash?: string | null;
 }
 

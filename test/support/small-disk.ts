@@ -13,7 +13,7 @@ const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
 /** The reason why {@link maySmallDisk} is false. */
 export const noSmallDisk = 'this machine allows no mount namespaces';
 
-/** Tells whether {@link onSmallDisk} works on this machine. */
+/** Whether {@link onSmallDisk} works on this machine. */
 export const maySmallDisk =
   spawnSync(unshare[0]!, [...unshare.slice(1), 'mount', '-t', 'tmpfs', 'disk', '/mnt'], { stdio: 'ignore' }).status ===
   0;

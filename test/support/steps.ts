@@ -8,8 +8,8 @@ interface Coverage {
 }
 
 /**
- * Counts what runs of the program's own code: how often each of its blocks does, as V8 counts it for coverage. The same work has the same
- * count on every machine. What the engine does in one go is not seen, such as a search in a text: no pattern may backtrack, which lint sees to.
+ * Counts the executions of every block of the program's own code, as V8 counts them for coverage. The same work has the same count on every
+ * machine. Work within one call of the engine is not counted, such as a search in a text: so no pattern may backtrack, which lint checks.
  */
 export class StepCounter {
   readonly #session = new Session();

@@ -5,14 +5,14 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Watches what a process asks of the system, to prove that it acknowledges nothing before it is on the disk. A test that kills
- * a process cannot show that: what was written survives in the system's memory, synced or not.
+ * Traces the system calls of a process, to prove that it acknowledges nothing before it is on the disk. A test that kills a process cannot
+ * show that: written data survives in the system's memory, synced or not.
  */
 
 /** One call of a traced process. Calls of several threads overlap: `began` and `ended` are places in one order of all events. */
 export interface SystemCall {
   readonly name: string;
-  /** As strace shows them: `29</data/blobs/1f>, "bytes"..., 2352, 0`. */
+  /** The arguments as strace prints them: `29</data/blobs/1f>, "bytes"..., 2352, 0`. */
   readonly args: string;
   /** -1 for a call that failed. */
   readonly result: number;
@@ -30,7 +30,7 @@ export interface SyncExpectation {
   readonly except?: RegExp;
   /** Each must match the path of a file written before the acknowledgement; otherwise nothing is proved. */
   readonly written: readonly RegExp[];
-  /** The call that tells the outside: everything written before it began must have been synced by then. */
+  /** The call that sends the acknowledgement: everything written before it began must have been synced by then. */
   readonly acknowledgement: (call: SystemCall) => boolean;
 }
 
@@ -70,7 +70,7 @@ export function tracingTo(output: string): readonly [string, ...string[]] {
   return ['strace', '-f', '-y', '-qq', '-s', '80', '-e', `trace=${traced.join(',')}`, '-o', output];
 }
 
-/** To be set for a traced process: what it asks of io_uring is no system call, and invisible. */
+/** The environment of a traced process: operations of io_uring are no system calls, and so invisible. */
 export const tracedEnvironment = { UV_USE_IO_URING: '0' } as const;
 
 /** The calls written to a file, once the process has ended. */
@@ -125,13 +125,13 @@ function finished(name: string, rest: string, began: number, ended: number): Sys
   return [{ name, args: args!, result: result === '?' ? 0 : Number(result), resultPath, began, ended }];
 }
 
-/** @throws Error that lists what was acknowledged before it was on the disk */
+/** @throws Error that lists the writes that were acknowledged before they were on the disk */
 export function assertSyncedBefore(calls: readonly SystemCall[], expectation: SyncExpectation): void {
   const gaps = unsyncedBefore(calls, expectation);
   if (gaps.length > 0) throw new Error(`acknowledged too early:\n  ${gaps.join('\n  ')}`);
 }
 
-/** Returns what could still have been lost when the acknowledgement began; empty if nothing could. A removed name need not be synced. */
+/** Returns the writes that could still have been lost when the acknowledgement began. A removed name need not be synced. */
 export function unsyncedBefore(calls: readonly SystemCall[], expectation: SyncExpectation): string[] {
   const { within, except, written } = expectation;
   const acknowledgement = calls.find(expectation.acknowledgement);

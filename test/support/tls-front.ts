@@ -16,7 +16,7 @@ export async function startTlsFront(port: number, { certificate, key }: Certific
     open.add(client.once('close', () => open.delete(client)));
     const behind = connect(port, '127.0.0.1');
     client.pipe(behind).pipe(client);
-    // Either end may go away: the other one follows, once it has what was for it.
+    // If one connection closes, the other is closed after its pending data is sent.
     client.on('error', () => client.destroy()).once('close', () => behind.destroySoon());
     behind.on('error', () => behind.destroy()).once('close', () => client.destroySoon());
   });

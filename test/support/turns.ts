@@ -1,6 +1,6 @@
 /**
- * Does some work, and counts the turns of the event loop that others had meanwhile.
- * @param work gets a function that returns the number of turns up to now
+ * Does some work, and counts the turns of the event loop during it.
+ * @param work receives a function that returns the number of turns so far
  */
 export async function countTurns<Result>(
   work: (turnsUntilNow: () => number) => Promise<Result>,

@@ -54,7 +54,7 @@ export class TestUpload {
     return { ...this.#object, UploadId: this.id };
   }
 
-  /** Uploads a part, and gives what names it when the upload is completed. */
+  /** Uploads a part, and returns the entry for it in the completion of the upload. */
   async part(
     number: number,
     body: string | Uint8Array,

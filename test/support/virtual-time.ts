@@ -6,8 +6,8 @@ interface Sleeper {
 }
 
 /**
- * Time that passes only while everybody waits: what waits the shortest is woken next, and the clock says when that is. Work that does
- * nothing but wait for it takes as long as it would, side by side too, in no time.
+ * Time that passes only while all work waits: then the earliest sleeper wakes, and the clock jumps to that time. Work that only waits for
+ * this clock takes its real duration, even concurrently, in no time.
  */
 export class VirtualTime implements Clock {
   #now: number;

@@ -31,7 +31,7 @@ afterEach(async () => {
   await service.client.send(new DeleteBucketCommand({ Bucket: bucket }));
 });
 
-/** Signs the upload and changes what was signed before it is sent. */
+/** Signs the upload, and changes signed parts before it is sent. */
 function changed(
   change: (request: RawRequest) => Partial<RawRequest>,
   signing: Partial<Signing> = {},
@@ -40,7 +40,7 @@ function changed(
   return exchange(service.url, { ...request, ...change(request) });
 }
 
-/** Sends the upload with this Authorization header, or with what becomes of the right one. */
+/** Sends the upload with this Authorization header, or with a modification of the right one. */
 function authorized(authorization: string | ((right: string) => string)): Promise<RawResponse> {
   return changed(({ headers }) => ({
     headers: headers.map(([name, value]) =>

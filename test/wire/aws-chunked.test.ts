@@ -28,7 +28,7 @@ afterEach(async () => {
   await service.client.send(new DeleteBucketCommand({ Bucket: bucket }));
 });
 
-/** Sends a body as it is, said to be chunks of the content. */
+/** Sends a body unchanged, declared as chunks of the content. */
 function send(body: string | Uint8Array, headers: Unsigned['headers'] = {}, payloadHash = hash): Promise<RawResponse> {
   const request: Unsigned = {
     method: 'PUT',

@@ -7,7 +7,7 @@ import { exchange, RawConnection } from '../support/raw-client.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 import { pathOf, signed } from '../support/signer.ts';
 
-/** The largest of what one request may ask for: it is answered, and other requests are answered meanwhile. */
+/** The most expensive requests: they are answered, and do not block other requests. */
 
 const service = serviceUnderTest({ alone: true });
 const KiB = 1024;
@@ -56,7 +56,7 @@ describe('keys of 1,024 bytes', () => {
     const token = textOf(await list(`delimiter=${tail}&max-keys=20`), 'NextContinuationToken')!;
     const rest = textsOf(await list(`delimiter=${tail}&max-keys=20&continuation-token=${token}`), 'Prefix');
     expect(rest.filter((one) => one !== '')).toEqual(keys.slice(20));
-    // What no key can hold, and what is longer than any key, is nowhere in them.
+    // These keys contain neither a delimiter that no key can hold nor one longer than any key.
     for (const delimiter of ['ü'.repeat(512), 'x'.repeat(4000)]) {
       const text = await list(`delimiter=${encodeURIComponent(delimiter)}`);
       expect([textsOf(text, 'Key'), text.includes('<CommonPrefixes>')]).toEqual([keys, false]);
@@ -64,7 +64,7 @@ describe('keys of 1,024 bytes', () => {
   });
 });
 
-/** The owner of a bucket writes the patterns, and anybody the headers: together they may be made to take long. */
+/** The bucket owner chooses the patterns, and any client the headers: together they could take long. */
 describe('a policy of 20 KB, held against 7 KB of a header', () => {
   it.each([
     ['StringEqualsIgnoreCase', (n: number) => `b${n}`, 2400],
@@ -92,7 +92,7 @@ describe('a policy of 20 KB, held against 7 KB of a header', () => {
   });
 });
 
-/** What Content-Encoding says is for whoever reads the object: a few bytes can be said to be gigabytes. */
+/** Content-Encoding is for readers of the object: a few bytes can claim to be gigabytes. */
 describe('what is compressed', () => {
   const bomb = gzipSync(Buffer.alloc(20 * KiB * KiB));
   const headers = { 'content-encoding': 'gzip' };

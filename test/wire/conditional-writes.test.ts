@@ -10,7 +10,7 @@ const service = serviceUnderTest();
 const tag = md5Tag('old');
 const other = md5Tag('other');
 
-/** What is under the key before the write. */
+/** The state of the key before the write. */
 type Before = 'an object' | 'nothing' | 'a delete marker';
 
 async function prepared(before: Before): Promise<string> {

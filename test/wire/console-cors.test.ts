@@ -7,7 +7,7 @@ import { consoleOrigin as origin } from '../support/server.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { anonymous } from '../support/signer.ts';
 
-/** What the console may do from its origin, whatever buckets say. Every operation. */
+/** The console may call every operation from its origin, whatever the rules of buckets. */
 
 const service = serviceUnderTest();
 const other = 'https://app.example';
@@ -36,7 +36,7 @@ const wish = (method: string, from = origin): Record<string, string> => ({
 const sendTo = (host: string, method: string, target: string, headers: Record<string, string>): Promise<RawResponse> =>
   exchange(service.url, { method, target, headers: Object.entries({ host, ...headers }) });
 
-/** A bucket whose rules say something else of the console's origin, and of all others. */
+/** Creates a bucket with other rules for the console's origin, and for all others. */
 async function bucketWithRules(): Promise<string> {
   const Bucket = await service.bucket();
   const CORSRules = [

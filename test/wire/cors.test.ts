@@ -7,7 +7,7 @@ import { exchange, type RawResponse } from '../support/raw-client.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { anonymous } from '../support/signer.ts';
 
-/** What browsers are told: https://fetch.spec.whatwg.org/#http-cors-protocol. GetBucketCors, PutBucketCors, Preflight. */
+/** The CORS headers of responses: https://fetch.spec.whatwg.org/#http-cors-protocol. GetBucketCors, PutBucketCors, Preflight. */
 
 const service = serviceUnderTest();
 const origin = 'https://app.example';

@@ -13,7 +13,7 @@ import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 import { leastPart, TestUpload } from '../support/uploads.ts';
 
-/** What a client gets, and whoever shares its connection, where a disk does not hold what was written to it. */
+/** The responses to a client, and to others on its connection, if a disk does not hold the bytes that were written. */
 
 const service = serviceUnderTest({ alone: true });
 

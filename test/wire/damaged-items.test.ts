@@ -8,7 +8,7 @@ import { put, read } from '../support/objects.ts';
 import { runProgram } from '../support/program.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 
-/** What clients and operators are told about an item of the table that is not what was written. */
+/** The responses to clients and the reports to operators if an item of the table is damaged. */
 
 const service = serviceUnderTest({ alone: true });
 

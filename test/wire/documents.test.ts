@@ -4,14 +4,14 @@ import { exchange } from '../support/raw-client.ts';
 import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 
-/** The documents of the service, to the byte. What is different every time has been replaced by its name. */
+/** The exact documents of the service. Values that vary are replaced by their names. */
 
 const service = serviceUnderTest();
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const xmlns = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 const emptyTag = '&quot;d41d8cd98f00b204e9800998ecf8427e&quot;';
 
-/** Replaces times and the names of accounts, and whatever else is given. */
+/** Replaces times, the names of accounts, and the other given values. */
 function settled(xml: string, more: Record<string, string> = {}): string {
   let text = xml
     .replace(/>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z</g, '>TIME<')

@@ -9,7 +9,7 @@ import { put } from '../support/objects.ts';
 import { isExternal, isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
 import { TestUpload, leastPart } from '../support/uploads.ts';
 
-/** What of an encrypted object is found where the service keeps it, and what comes of a disk that somebody has changed. */
+/** The traces of an encrypted object in the service's data, and the responses after its files were modified. */
 
 const service = serviceUnderTest({ alone: true });
 const prefix = 'x-amz-server-side-encryption-customer-';
@@ -42,7 +42,7 @@ async function foundKept<Name extends string>(needles: Readonly<Record<Name, Buf
   return [...found].sort();
 }
 
-/** A text of so many bytes that says nothing else. */
+/** Returns a text of this size that repeats one sentence. */
 const sentence = (word: string, size: number): Buffer => Buffer.alloc(size, `nobody shall find ${word} here. `);
 
 describe.runIf(isInspectable)('an object under a key of the customer', () => {
@@ -78,7 +78,7 @@ describe.runIf(isInspectable)('an object under a key of the customer', () => {
 
     const read = await service.send({ path: `/${bucket}/large`, headers: sse.headers });
     expect(read.body.equals(sentence('what is large', 100_000))).toBe(true);
-    // Whoever is refused has shown a key, too.
+    // Refused requests contain a key, too.
     for (const request of [
       { path: `/${bucket}/large`, headers: rekeyed.headers },
       { path: `/${bucket}/plain-small`, headers: sse.headers },
@@ -119,7 +119,7 @@ describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
   const sse = customer(randomBytes(32));
   const content = randomBytes(size);
 
-  /** Of its own, so that its one large blob can be told from others. */
+  /** A separate service, so that its only large blob can be identified. */
   const damaged = serviceUnderTest({ alone: true });
   let path: string;
   let file: string;
@@ -162,7 +162,7 @@ describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
   it('is answered as far as it is right, and never as if that were all', async () => {
     const at = begin() + 2 * sealed + 5;
     await write(Buffer.of(whole[at]! ^ 1), at);
-    // It lies in what is read before the first byte is sent.
+    // The modified part is read before the first byte is sent.
     expectError(await get(), 500, 'InternalError');
     expectError(await get({ range: `bytes=${2 * segment}-${2 * segment + 10}` }), 500, 'InternalError');
     const before = await get({ range: `bytes=0-${segment - 1}` });

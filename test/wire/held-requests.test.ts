@@ -31,7 +31,7 @@ const named = (of: readonly Change[]): (readonly [string, Change])[] => of.map((
 const setAcl = (bucket: string, acl: string): Promise<RawResponse> =>
   done(service, service.alice, { method: 'PUT', path: pathOf(bucket), query: 'acl', headers: { 'x-amz-acl': acl } });
 
-/** What the answer says of each key, or of all of it: the codes of errors. */
+/** Returns the error codes in the response, for each key or for the whole request. */
 function codesOf({ text }: RawResponse): readonly string[] {
   return textsOf(text, 'Code');
 }
@@ -44,7 +44,7 @@ it('every operation that changes something is held here', () => {
   expect(writing.filter((name) => !held.has(name))).toEqual([]);
 });
 
-/** What is about an object that must be there. */
+/** Operations that require an existing object. */
 const ofPresentObjects: ReadonlySet<string> = new Set([
   'PutObjectAcl',
   'PutObjectTagging',
@@ -56,8 +56,8 @@ const ofPresentObjects: ReadonlySet<string> = new Set([
 /** Expects the answer to a request about a bucket, or an object in it, that is not there any more. */
 function expectGone(response: RawResponse, { operation }: Change): void {
   if (isCloud) {
-    // API Gateway passes it on when all of it has come: then it is about the other project's bucket. What is streamed was authorised before.
-    // A part for an upload that went with its bucket within the last second counts as one that came before, and goes as well.
+    // API Gateway forwards it when it is complete: then the bucket is the other project's. A streamed request was authorised before. A part
+    // of an upload whose bucket was removed within the last second counts as an earlier one, and is removed as well.
     const answers = [['AccessDenied'], ['NoSuchBucket'], ...(operation === 'UploadPart' ? [[]] : [])];
     expect(answers, response.text).toContainEqual(codesOf(response));
     return;
@@ -67,7 +67,7 @@ function expectGone(response: RawResponse, { operation }: Change): void {
 }
 
 describe('a request for a bucket whose name is another project’s by now', () => {
-  /** Bob holds it on a bucket of his, whose name alice takes meanwhile. */
+  /** Bob holds a request to his bucket while alice takes over its name. */
   async function takeOver(change: Change, framing = change.holding?.framing): Promise<void> {
     const { alice, bob } = service;
     const bucket = service.freeName();
@@ -118,7 +118,7 @@ function expectDenied(response: RawResponse, { operation }: Change, by: Key | nu
   expect(codesOf(response)).toEqual(['AccessDenied']);
 }
 
-/** What asks for more than to write into the bucket. */
+/** Operations that require more than permission to write to the bucket. */
 const ofOwners = changes.filter(
   ({ name, operation }) =>
     ['PutObjectAcl', 'PutObjectTagging', 'DeleteObjectTagging', 'CreatePublicLink'].includes(operation) ||

@@ -15,7 +15,7 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 import { presignedV2 } from '../support/signer-v2.ts';
 import { presigned, uriEncode, type Unsigned } from '../support/signer.ts';
 
-/** SDKs move headers into the query of a presigned URL, so that whoever uses it need not send them. */
+/** SDKs move headers into the query of a presigned URL, so that its user need not send them. */
 const service = serviceUnderTest();
 
 async function upload(bucket: string, more: Partial<PutObjectCommandInput>): Promise<string> {

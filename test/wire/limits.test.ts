@@ -89,7 +89,7 @@ describe('a target', () => {
 });
 
 describe('one upload', () => {
-  /** Only the head is sent: whoever is refused by it need not send five gigabytes. */
+  /** Sends only the head: a request that is refused because of it need not send five gigabytes. */
   async function head(unsigned: Unsigned, payloadHash = 'UNSIGNED-PAYLOAD'): Promise<RawResponse> {
     const request = signed(service.host, { method: 'PUT', ...unsigned }, { key: service.alice, payloadHash });
     const connection = await RawConnection.open(service.url);

@@ -6,7 +6,7 @@ import { serviceUnderTest } from '../support/service-under-test.ts';
 import { assertSideBySide } from '../support/side-by-side.ts';
 import { queryOf } from '../support/signer.ts';
 
-/** Every listing of every bucket is what the few lines of a model say. */
+/** Every listing of a bucket equals that of a small model. */
 
 const service = serviceUnderTest();
 
@@ -39,7 +39,7 @@ interface Question {
   readonly size: number;
 }
 
-/** Follows a listing from its beginning to its end, and holds every page to what must be true of pages. */
+/** Follows a listing from its beginning to its end, and checks every page. */
 async function follow(
   bucket: string,
   question: Question,

@@ -4,7 +4,7 @@ import { put, putAll, setVersioning } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { queryOf } from '../support/signer.ts';
 
-/** What all listings have in common, and what an SDK hides. */
+/** The common rules of all listings, and details that an SDK hides. */
 
 const service = serviceUnderTest();
 

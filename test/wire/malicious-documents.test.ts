@@ -49,7 +49,7 @@ const places = {
 
 const names = Object.keys(places) as (keyof typeof places)[];
 
-/** What becomes of a right document. */
+/** Modifications of a valid document. */
 const faults: [name: string, change: (root: string, inner: string) => string | Buffer][] = [
   ['nothing at all but blanks', () => '   '],
   ['text', () => 'nonsense'],

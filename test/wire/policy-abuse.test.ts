@@ -7,7 +7,7 @@ import { formBody, formType } from '../support/form.ts';
 import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
 import type { Unsigned } from '../support/signer.ts';
 
-/** Ways around a policy: what PutBucketPolicy has allowed or denied must hold, however GetObject or another is sent. */
+/** Attempts to bypass a policy: it must hold however a request is sent. */
 
 const service = serviceUnderTest();
 const stranger = { key: service.bob };
@@ -208,7 +208,7 @@ describe('the right to list', () => {
     expect(await isMissing(bucket, 'public/none')).toEqual([404]);
     expect(await isMissing(bucket, 'public/none', 'versionId=null')).toEqual([404]);
     expect(await isMissing(bucket, 'private/none')).toEqual([403]);
-    // What the request says of a prefix is of listings.
+    // The parameter `prefix` has no meaning in a GET of an object.
     expect(await isMissing(bucket, 'private/none', 'prefix=public/x')).toEqual([403]);
   });
 
@@ -227,7 +227,7 @@ describe('the right to list', () => {
 
 describe('what a request says of encryption', () => {
   const customer = 'x-amz-server-side-encryption-customer-';
-  /** Wrong values, and what is wrong with them for whoever may do it. */
+  /** Invalid values, and the errors for them if the request is allowed. */
   const wrong = [
     [{ 'x-amz-server-side-encryption': 'ROT13' }, 400, 'InvalidArgument'],
     [{ 'x-amz-server-side-encryption': 'aws:kms' }, 501, 'NotImplemented'],

@@ -12,14 +12,14 @@ import { accounts, alice, startService, type Service } from '../support/server.t
 import { isAdministered, isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 import { signed, type Key, type Unsigned } from '../support/signer.ts';
 
-/** Whom a policy and an ACL mean: who had the name when they were set, and nobody who gets it later. */
+/** The principals of policies and the grantees of ACLs: those that had the name when it was set, and no later owner of the name. */
 
 const service = serviceUnderTest();
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 180_000 });
 
-/** Longer than anything is believed, on a busy machine. */
+/** Longer than any account is cached, even on a busy machine. */
 const soon = { timeout: 30_000, interval: 200 };
 
 const admin = (...args: string[]): Promise<{ id: string }> => administer(service.place, ...args);
@@ -154,7 +154,7 @@ describe.runIf(!isExternal)('a policy of an earlier release', () => {
 
     const reading = await start();
     expect((await reading(object, first)).text).toBe('content');
-    // What it meant must have been stored: the next process has not seen the first read.
+    // The resolved ids must have been stored: the next process has not taken part in the first read.
     await serving!.stop();
     await administer(data, 'user', 'remove', name);
     await administer(data, 'user', 'create', name);

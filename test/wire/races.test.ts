@@ -15,11 +15,11 @@ import { expectScrubClean } from '../support/scrub-clean.ts';
 import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
 import { TestUpload } from '../support/uploads.ts';
 
-/** What many clients do at once comes out as if they had done it one after another. */
+/** Concurrent requests of many clients have the same result as some sequential order. */
 
 const service = serviceUnderTest({ alone: true });
 
-// Before the service stops: nothing was lost, and nothing is left of what lost.
+// Before the service stops: no data is lost, and the losing requests have left nothing behind.
 afterAll(async () => {
   if (service.started) await expectScrubClean(service.started.data);
 }, 120_000);
@@ -37,7 +37,7 @@ async function outcomes(tasks: readonly Promise<unknown>[]): Promise<Record<stri
 const many = <Result>(count: number, task: (n: number) => Promise<Result>): Promise<Result>[] =>
   Array.from({ length: count }, (_, n) => task(n));
 
-/** What may be said to who came second. */
+/** Expects that all but one request failed with one of the allowed errors. */
 function expectOneWinner(counted: Record<string, number>, total: number): void {
   const { ok, PreconditionFailed = 0, ConditionalRequestConflict = 0, ...others } = counted;
   expect(others).toEqual({});
@@ -117,7 +117,7 @@ describe('If-Match', () => {
         outcomes(many(1, remove)),
         outcomes(many(4, (n) => put(service.client, bucket, key, `${n}`, { IfMatch }))),
       ]);
-      // Deleting what was deleted already succeeds; an upload over nothing does not.
+      // Deleting a deleted object again succeeds; a conditional upload over it does not.
       expect(Object.keys(lost).filter((code) => !/^(PreconditionFailed|NoSuchKey|Conditional)/.test(code))).toEqual([]);
       if (removed === 1) expect(uploaded).toBe(0);
       else expect(uploaded).toBe(1);
@@ -147,7 +147,7 @@ describe('uploads of one key', () => {
     const written = new Map<string, number>();
     for (const [n, result] of results.entries()) {
       if (result.status === 'fulfilled') written.set(result.value.VersionId!, n);
-      // Too many at once may be told to come back.
+      // Some of so many may be told to retry.
       else expect(result.reason).toEqual(s3Error('SlowDown', 503));
     }
     const versions = await versionsOf(service.client, bucket);
@@ -172,7 +172,7 @@ describe('uploads of one key', () => {
   it('and deletions leave one chain of versions while versioning goes on and off', async () => {
     const bucket = await service.bucket();
     await setVersioning(service.client, bucket, 'Enabled');
-    // Comes back when it is told to.
+    // Retries after 503.
     const client = service.sdk(service.alice, { maxAttempts: 10 });
     await Promise.all([
       ...many(10, (n) => put(client, bucket, 'key', `${n}`)),

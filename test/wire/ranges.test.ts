@@ -214,7 +214,7 @@ describe('response-*', () => {
   );
 });
 
-/** Any range of any object is what a string would slice. */
+/** Any range of any object equals the slice of its bytes. */
 it('ranges are slices', async () => {
   const large = Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * 31 + (n >> 8)) % 251));
   await put(service.client, bucket, 'large', large);

@@ -5,7 +5,7 @@ import { alice, bob, startService, type Service } from '../support/server.ts';
 import { isExternal } from '../support/service-under-test.ts';
 import { anonymous, signed, type Unsigned } from '../support/signer.ts';
 
-/** What is exact about it test/unit/protocol/request-rate.test.ts looks at, with a clock that stands still. */
+/** The exact behaviour is tested in test/unit/protocol/request-rate.test.ts, with a clock that stands still. */
 describe.runIf(!isExternal)('more requests a second than requestsPerSecond=2', () => {
   let service: Service;
   beforeAll(async () => {

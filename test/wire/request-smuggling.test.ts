@@ -7,7 +7,7 @@ import { exchange, RawConnection, requestBytes, type RawRequest } from '../suppo
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 
-/** RFC 9112 §11.2: what two servers on the way could read in two ways is refused. */
+/** RFC 9112 §11.2: messages that two servers on the way could interpret differently are refused. */
 
 const service = serviceUnderTest();
 

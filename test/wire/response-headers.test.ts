@@ -11,7 +11,7 @@ const service = serviceUnderTest();
 /** In every response; the last four are of HTTP itself. */
 const always = ['x-amz-id-2', 'x-amz-request-id', 'date', 'server', 'connection', 'keep-alive'];
 
-/** What API Gateway and CloudFront say as they see fit, in the place of who answers. */
+/** Headers that API Gateway and CloudFront set themselves. */
 const ofCarriers = ['date', 'server', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
 /** Whether a header is that of a distribution or an API rather than of S3. */
@@ -25,7 +25,7 @@ function expectHeaders(response: RawResponse, status: number, names: readonly st
   const said = response.headers.map(([name]) => name);
   const expected = [...always, ...names];
   if (isCloud) {
-    // API Gateway gives a type to what has none.
+    // API Gateway adds a type to a response without one.
     const own = said.filter((name) => !isCarriers(name) && (name !== 'content-type' || names.includes(name)));
     expect(own.toSorted()).toEqual(expected.filter((name) => !isCarriers(name)).toSorted());
   } else expect(said.toSorted()).toEqual(expected.toSorted());
@@ -200,7 +200,7 @@ describe('the headers of', () => {
     const head = await service.send({ method: 'HEAD', path });
     const counters = ['x-rgw-bytes-used', 'x-rgw-object-count'];
     expectHeaders(head, 200, ['content-length', 'x-amz-bucket-region', ...counters]);
-    // API Gateway tells no length to HEAD.
+    // API Gateway sends no length in the response to HEAD.
     if (!isCloud) expect(head.header('content-length')).toBe('0');
     expectHeaders(await service.send({ method: 'DELETE', path }), 204, []);
   });

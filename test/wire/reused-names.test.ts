@@ -15,7 +15,7 @@ const service = serviceUnderTest();
 const stranger = { key: service.bob };
 const origin = 'https://app.example.com';
 
-/** What alice sets on her bucket, and what bob must be told of his. */
+/** The settings of alice's bucket, and the expected error for bob's bucket of the same name. */
 const settings: readonly (readonly [query: string, document: string, status: number, code: string])[] = [
   [
     'cors',
@@ -120,7 +120,7 @@ describe('a bucket whose name was that of another project’s', () => {
       expectError(await service.send({ path: key, query: `versionId=${version}` }, stranger), 404, 'NoSuchKey');
       expectError(await service.send({ path: key, query: `uploadId=${upload.id}` }, stranger), 404, 'NoSuchUpload');
 
-      // Nobody but bob gets in: neither by who they are nor by what they were given before.
+      // Only bob has access: neither the others' identities nor the permissions granted to them before are valid.
       for (const url of urls) expectError(await exchange(service.url, url), 403, 'AccessDenied');
       for (const request of requests) {
         expectError(await service.send(request), 403, 'AccessDenied');

@@ -17,7 +17,7 @@ import { pathOf } from '../support/signer.ts';
 
 const service = serviceUnderTest();
 
-// In the cloud, what was looked up of a key is believed for two seconds.
+// In the cloud, an access key is cached for two seconds.
 vi.setConfig({ testTimeout: isCloud ? 300_000 : 60_000 });
 
 let source: string;
@@ -36,7 +36,7 @@ type Loss = 'an Allow of the policy' | 'a grant of the ACL' | 'a Deny of the pol
 const setPolicy = (bucket: string, policy: string): Promise<RawResponse> =>
   done(service, service.alice, { method: 'PUT', path: pathOf(bucket), query: 'policy', body: policy });
 
-/** A policy that says nothing of what is asked for here. */
+/** Returns a policy that does not cover the operations of this test. */
 const harmless = (bucket: string): string => policyOf(bucket, 'Allow', 's3:GetBucketLocation');
 
 async function setAcls(bucket: string, headers: Record<string, string>): Promise<void> {
@@ -88,7 +88,7 @@ function expectDenied(response: RawResponse, { operation }: Change): void {
   expect(textsOf(response.text, 'Code')).toEqual(['AccessDenied']);
 }
 
-/** Has a request held that may do what it does, and then may not. */
+/** Holds a request that is allowed when it begins, and whose permission is then revoked. */
 async function heldWithout(
   change: Change,
   loss: Loss,
@@ -100,7 +100,7 @@ async function heldWithout(
   const scene: Scene = { service, bucket, owner: alice, caller, source };
   await give(bucket);
   const ids = (await change.prepare?.(scene)) ?? {};
-  // What was prepared may have to be granted, or may have taken the place of what did.
+  // The prepared resources may need a grant of their own, or may have replaced the granted ones.
   await give(bucket);
   const held = await HeldRequest.begin(service, change.request(scene, ids), { key: caller, ...change.holding });
   await take(bucket, change);
@@ -156,7 +156,7 @@ describe('a request to write data', () => {
     await done(service, alice, { method: 'PUT', path: secret, body: 'for nobody' });
     const before = await stateOf(service, bucket, alice);
     const answer = await held.finish();
-    // The bytes of what was replaced are there for whoever reads them already.
+    // Requests that already read the replaced bytes can still do so.
     if (answer.status === 200) expect([name, textOf(answer.text, 'ETag')]).toEqual(['UploadPartCopy', md5Tag(content)]);
     else expectError(answer, 403, 'AccessDenied');
     expect(await stateOf(service, bucket, alice)).toEqual(before);

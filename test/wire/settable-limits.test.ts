@@ -12,16 +12,16 @@ import { isExternal, serviceUnderTest, takesSettings, type ServiceUnderTest } fr
 import { pathOf, signed, type Unsigned } from '../support/signer.ts';
 import { TestUpload } from '../support/uploads.ts';
 
-/** Every limit at its default, lowered and raised: what is as large as it may be is taken, and what is larger by one is refused. */
+/** Tests every limit at its default, lowered and raised: the maximum is accepted, and one more is refused. */
 
 interface LimitCase {
-  /** What it is by default, if that can be tried. */
+  /** The default, if it can be tested. */
   readonly standard?: number;
   readonly lowered?: number;
   readonly raised?: number;
   /** A request of this size. */
   readonly send: (service: ServiceUnderTest, bucket: string, size: number) => Promise<RawResponse>;
-  /** What is answered to one that is too large. */
+  /** The response to a request that is too large. */
   readonly status?: number;
   readonly code: string;
 }

@@ -48,7 +48,7 @@ interface Fault {
   readonly trailers?: readonly string[];
   readonly headers?: Record<string, string>;
   readonly signing?: Partial<Signing>;
-  /** What becomes of the body before it is sent. */
+  /** Modifies the body before it is sent. */
   readonly change?: (body: string) => string;
 }
 
@@ -162,7 +162,7 @@ describe('the trailers of signed chunks', () => {
   });
 });
 
-/** A body that is not signed says nothing about the request, which is signed all the same. */
+/** An unsigned body says nothing about the request, whose signature is still verified. */
 describe('a forged signature over chunks that are not signed', () => {
   const headers = {
     'content-encoding': 'aws-chunked',

@@ -16,8 +16,8 @@ import { put, read, versionsOf } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
 /**
- * Sub-resources that clients probe. Terraform reads some of every bucket, and takes any other answer for a failure; and what
- * is not built must never be taken for the plain operation on the bucket or the object.
+ * Sub-resources that clients probe. Terraform reads some of every bucket, and treats any other response as a failure; and one that is not
+ * implemented must never be mistaken for the plain operation on the bucket or the object.
  */
 
 const service = serviceUnderTest();
@@ -69,7 +69,7 @@ describe('a client that reads what no bucket has', () => {
 const absent: Readonly<Record<'bucket' | 'object', Readonly<Record<string, Readonly<Record<string, number>>>>>> = {
   bucket: {
     ...Object.fromEntries(['location', 'accelerate'].map((name) => [name, { GET: 200, POST: 405 }])),
-    // What is not the document is malformed.
+    // Any other document is malformed.
     ...Object.fromEntries(
       ['requestPayment', 'logging', 'notification'].map((name) => [name, { GET: 200, PUT: 400, POST: 405 }]),
     ),

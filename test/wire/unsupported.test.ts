@@ -4,8 +4,8 @@ import { put, read, versionsOf } from '../support/objects.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 
 /**
- * What the service does not do. It says so and does nothing, rather than less than it was asked for. Whatever gets built
- * leaves these lists.
+ * Features that the service does not implement. It refuses such a request as a whole, rather than do a part of it. A feature leaves these
+ * lists once it is implemented.
  */
 
 const service = serviceUnderTest();
@@ -60,7 +60,7 @@ describe('a sub-resource that is not built', () => {
   });
 });
 
-/** What clients read from every bucket, and want the answer that S3 gives for a feature never used. */
+/** Configurations that clients read from every bucket, for which they expect the response of S3 for a feature that was never used. */
 describe('a configuration that no bucket has', () => {
   const xmlns = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 

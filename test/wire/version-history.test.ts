@@ -15,10 +15,10 @@ interface ModelVersion {
   readonly content: string | undefined;
 }
 
-/** What a bucket with versions is. */
+/** A model of a bucket with versions. */
 class ModelBucket {
   versioning: 'off' | 'Enabled' | 'Suspended' = 'off';
-  /** Of each key, the newest first. */
+  /** The versions of each key, newest first. */
   readonly keys = new Map<string, readonly ModelVersion[]>();
 
   of(key: string): readonly ModelVersion[] {
@@ -84,7 +84,7 @@ const steps = fc.array(
   { minLength: 60, maxLength: 120, size: 'max' },
 );
 
-/** A history of one bucket, told to the service and to the model. */
+/** A history of one bucket, applied to the service and to the model. */
 class History {
   readonly #bucket: string;
   readonly #model = new ModelBucket();

@@ -27,7 +27,7 @@ describe.runIf(takesSettings)('a website', () => {
   const rule = (condition: string, redirect: string): string =>
     `<RoutingRule><Condition>${condition}</Condition><Redirect>${redirect}</Redirect></RoutingRule>`;
 
-  /** A bucket with a website. Only what is put with an ACL of its own is open to everybody. */
+  /** Creates a bucket with a website. Only objects put with an ACL of their own are public. */
   async function website(inner = index, bucketIsOpen = true): Promise<string> {
     const bucket = await service.bucket();
     expect((await configure(bucket, inner)).status).toBe(200);

@@ -5,7 +5,7 @@ import type { BenchRequest, Framing } from './signed-request.ts';
 /** Objects that cases find: 4 KiB, 1 MiB, 64 MiB; and many small ones, to list. */
 export type Found = 'small' | 'medium' | 'large' | 'listed';
 
-/** The size of what is there before the cases run. */
+/** The size of the data before the cases run. */
 export interface Filling {
   /** Keys in the bucket that is listed. */
   readonly keys: number;
@@ -14,7 +14,7 @@ export interface Filling {
 /** Sends a request that follows from the response to an earlier one, and returns its response. @throws Error for a status of 300 or more */
 type Exchange = (request: BenchRequest) => Promise<ScannedResponse>;
 
-/** What a server is measured doing. */
+/** A measured case. */
 export interface Case {
   readonly name: string;
   /** Connections, each of which sends one request after the other. */
@@ -26,7 +26,7 @@ export interface Case {
   /** Whether connections are encrypted. */
   readonly isSecure?: boolean;
   readonly finds?: readonly Found[];
-  /** What is sent before, unmeasured. */
+  /** The requests sent before the measurement. */
   readonly prepare?: (round: number) => readonly BenchRequest[];
   /** The number of requests, which are signed beforehand. */
   readonly count: number;
@@ -37,7 +37,7 @@ export interface Case {
   readonly expectedBytes?: number;
   /** Instead of `request`: requests of which each follows from the one before. One call counts as one. */
   readonly flow?: (exchange: Exchange, round: number, index: number) => Promise<void>;
-  /** Cases whose requests others send meanwhile. */
+  /** Cases whose requests others send at the same time. */
   readonly beside?: readonly Case[];
 }
 
@@ -67,12 +67,12 @@ const put = (path: string, bytes: number, framing?: Framing): BenchRequest => ({
 });
 const each = <T>(count: number, of: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => of(at));
 
-/** Returns what cases find, and those beside them. */
+/** Returns the data that cases need, including the cases beside them. */
 export function foundBy(some: readonly Case[]): readonly Found[] {
   return [...new Set(some.flatMap(({ finds = [], beside = [] }) => [...finds, ...foundBy(beside)]))];
 }
 
-/** Returns the requests that create what cases find. */
+/** Returns the requests that create the data that cases need. */
 export function fillingRequests(found: readonly Found[], filling: Filling): readonly BenchRequest[] {
   const requests: Readonly<Record<Found, () => BenchRequest[]>> = {
     small: () => each(readSmall, (at) => put(smallPath(at), small)),
@@ -83,7 +83,7 @@ export function fillingRequests(found: readonly Found[], filling: Filling): read
   return found.flatMap((kind) => requests[kind]());
 }
 
-/** What must exist before {@link fillingRequests}, in this order. */
+/** Creates the buckets for {@link fillingRequests}, in this order. */
 export const bucketRequests: readonly BenchRequest[] = [
   ...Object.values(buckets).map((path) => ({ method: 'PUT', path }) as const),
   {

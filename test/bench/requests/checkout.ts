@@ -16,7 +16,7 @@ export interface Checkout {
 
 /**
  * Returns the checkout in a directory, or creates one of a commit, with the packages that are installed here.
- * @param base a directory, or what git takes for a commit: a branch, a tag, `HEAD~3`
+ * @param base a directory, or a revision of git: a branch, a tag, `HEAD~3`
  * @throws Error if it is neither
  */
 export async function checkoutOf(base: string): Promise<Checkout> {

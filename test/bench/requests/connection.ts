@@ -3,7 +3,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { ResponseScanner, type ScannedResponse } from './response-scanner.ts';
 import type { SignedRequest } from './signed-request.ts';
 
-/** One buffer for all connections: what arrives is looked at and forgotten. */
+/** One buffer for all connections: received bytes are scanned, and not kept. */
 const received = Buffer.allocUnsafeSlow(512 * 1024);
 
 /** A connection of a load generator, for one request after the other. Connects, and connects again, when a request is sent. */

@@ -7,7 +7,7 @@ export interface Address {
   readonly key: Key | undefined;
 }
 
-/** What a generator is to do. It replies once to each order: to `load` as soon as the load runs, to `stop` once it has ended. */
+/** An order to a generator. It replies once to each: to `load` as soon as the load runs, to `stop` once it has ended. */
 export type Order =
   | ({
       readonly do: 'fill';

@@ -4,7 +4,7 @@ import type { Measurement, Order, Reply } from './generator-messages.ts';
 
 type OrderOf<Kind extends Order['do']> = Omit<Extract<Order, { do: Kind }>, 'do'>;
 
-/** A load generator in a process of its own: generator.ts. It does one thing at a time. */
+/** A load generator in a process of its own: generator.ts. It executes one order at a time. */
 export class GeneratorProcess {
   readonly #child: ChildProcess;
   #listener: ((reply: Reply) => void) | undefined;
@@ -27,7 +27,7 @@ export class GeneratorProcess {
     return (await this.#order({ do: 'measure', ...order }, 'measured')).measurement;
   }
 
-  /** Starts what others do during a case. Resolves when it runs; returns a function that stops it and resolves to what was done. */
+  /** Starts the load beside a case. Resolves when it runs; returns a function that stops it and resolves to a summary of it. */
   async load(order: OrderOf<'load'>): Promise<() => Promise<string>> {
     await this.#order({ do: 'load', ...order }, 'loading');
     return async () => (await this.#order({ do: 'stop' }, 'loaded')).made;

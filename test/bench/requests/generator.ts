@@ -18,7 +18,7 @@ type Send = (connection: Connection) => Promise<boolean>;
 const preparing = 32;
 
 let isStopped = false;
-/** What was done beside others, once it has ended: after the order to stop, or before it, as cases may end. */
+/** The summary of the load beside a case, once it has ended: after the order to stop, or earlier, as cases may end. */
 let load: Promise<string> = Promise.resolve('');
 
 process.on('message', (order: Order) => {
@@ -139,7 +139,7 @@ async function run(
   return outcome;
 }
 
-/** Starts cases side by side, until the order to stop. Returns what will have been done. */
+/** Starts cases concurrently, until the order to stop. Returns a promise of their summary. */
 async function started(
   beside: readonly Case[],
   order: Extract<Order, { do: 'load' }>,

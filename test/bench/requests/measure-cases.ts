@@ -35,7 +35,7 @@ export interface Result {
   readonly memory: number | null;
   /** The share of a processor that the load generator used. */
   readonly generatorShare: number;
-  /** What others did meanwhile, in the last round. */
+  /** The load beside the case, in the last round. */
   readonly beside: string | null;
 }
 
@@ -43,9 +43,9 @@ export interface Result {
 const warmUpShare = 0.25;
 
 /**
- * Measures cases in rounds, in each of which the servers take turns, so that all of them meet the same disturbances. Before the first
- * round everything runs once for a moment.
- * @returns for each case, the result of each server; undefined where the server does not know what the case needs
+ * Measures cases in rounds, in each of which the servers take turns, so that all of them are affected by the same disturbances. Before the
+ * first round everything runs once for a moment.
+ * @returns for each case, the result of each server; undefined where the server does not support the case
  */
 export async function* measureCases(
   servers: readonly BenchServer[],

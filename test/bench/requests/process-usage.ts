@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What processes have used. */
+/** The resources that processes have used. */
 export interface Usage {
   /** Milliseconds of processor time since they began: all threads, and their system calls. In steps of 10. */
   readonly processor: number;
@@ -8,7 +8,7 @@ export interface Usage {
   readonly memory: number;
 }
 
-/** Returns what processes and their descendants have used, as far as /proc tells; undefined if it tells nothing. */
+/** Returns the resources that processes and their descendants have used according to /proc; undefined if it has none. */
 export function usageOf(pids: readonly number[]): Usage | undefined {
   const usages = [...new Set(pids.flatMap(withDescendants))].map(usageOfProcess).filter((usage) => usage !== undefined);
   if (usages.length === 0) return undefined;

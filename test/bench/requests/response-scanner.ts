@@ -23,7 +23,7 @@ export class ResponseScanner {
   /** Bytes left of the body, or of the present chunk with the line end after it; Infinity: up to the end of the connection. */
   #left = 0;
   #isChunked = false;
-  /** What has arrived of a line between chunks. */
+  /** The received part of a line that continues in the next chunk. */
   #line: string | undefined;
   #isInTrailers = false;
   #bytes = 0;
@@ -75,7 +75,7 @@ export class ResponseScanner {
       return this.#takeHead(bytes.subarray(bodyStart)) + bodyStart;
     }
     this.#isInBody = true;
-    // What went wrong is said in the body.
+    // The body describes the error.
     if (this.#head[9]! >= '3') this.#keepsBody = true;
     const length = /\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1];
     this.#isChunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(this.#head);

@@ -19,7 +19,7 @@ export function medianOfKnown(numbers: readonly (number | undefined)[]): number 
   return known.length === 0 ? undefined : median(known);
 }
 
-/** Returns one number divided by another; undefined if that says nothing. */
+/** Returns one number divided by another; undefined if that is meaningless. */
 export function ratio(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined || other === 0 ? undefined : one / other;
 }

@@ -30,7 +30,7 @@ const picture = `<!doctype html><style>body{margin:0}svg{display:block}</style>
 <path d="M240 380h360l-60 80H300z" fill="#6b2f23"/><path d="M410 110v270" stroke="#3a1c14" stroke-width="10"/>
 <path d="M420 130q150 90 120 220H420z" fill="#f7f2e8"/><path d="M400 150q-110 90-90 200h90z" fill="#efe6d2"/></svg>`;
 
-/** Fills a service with what a small museum might keep. The picture and the document are drawn by the browser. */
+/** Fills a service with the data of a small museum. The browser draws the picture and the document. */
 export async function fillSample(client: S3Client, browser: Browser): Promise<void> {
   for (const Bucket of Object.values(sample)) await client.send(new CreateBucketCommand({ Bucket }));
   const enabled = { Status: 'Enabled' } as const;

@@ -29,7 +29,7 @@ const variants: readonly Variant[] = [
   { suffix: 'phone-dark', colorScheme: 'dark', ...phone },
 ];
 
-/** The images of the documentation: small enough for a page, of views that say the most. */
+/** The images of the documentation: the most informative views, small enough for a page. */
 const documented: readonly { readonly file: string; readonly view: string; readonly variant: Variant }[] = [
   { file: 'console', view: 'preview-image', variant: { suffix: '', viewport: { width: 1200, height: 720 } } },
   { file: 'console-buckets', view: 'buckets', variant: { suffix: '', viewport: { width: 1080, height: 420 } } },
@@ -44,7 +44,7 @@ const documented: readonly { readonly file: string; readonly view: string; reado
   { file: 'console-transfers', view: 'transfers', variant: { suffix: '', viewport: { width: 1080, height: 420 } } },
 ];
 
-/** Opens a view as somebody who came just now, and calls back when it is there. */
+/** Opens a view as a new visitor, and calls back when it is loaded. */
 async function show(
   browser: Browser,
   origin: string,
@@ -74,7 +74,7 @@ async function show(
   }
 }
 
-/** Chooses the language in another tab, since what a view does first is named in English. */
+/** Chooses the language in another tab, since the first actions of a view use English labels. */
 async function chooseElsewhere(context: BrowserContext, origin: string): Promise<void> {
   const other = await context.newPage();
   await other.goto(origin);

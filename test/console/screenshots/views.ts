@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core';
 import { signIn } from '../support/sign-in.ts';
 import { sample } from './sample-data.ts';
 
-/** Something to look at: where it is, and what is done there first. */
+/** A view: its path, and the actions before the picture is taken. */
 export interface View {
   readonly name: string;
   readonly path: string;
@@ -156,7 +156,7 @@ export const views: readonly View[] = [
     path: main,
     act: async (page) => {
       await page.route(/partNumber=2/, () => undefined);
-      // Whoever took a picture before has uploaded it, too.
+      // An earlier picture has already uploaded it.
       await page.addLocatorHandler(page.getByRole('button', { name: 'Replace' }), (replace) => replace.click());
       await uploadLarge(page, 'guided-tour.mp4');
       await page.setInputFiles('#upload-files', {

@@ -16,7 +16,7 @@ const run = `axe.run(document, {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 }).then(({ violations }) => violations.map(({ id, nodes }) => ({ rule: id, elements: nodes.map(({ html, failureSummary }) => html.slice(0, 300) + ' ' + failureSummary) })))`;
 
-/** Looks for what keeps people out. By the debugger, since the page's own policy runs no foreign script. */
+/** Returns the accessibility findings of axe. It runs through the debugger, since the page's policy blocks foreign scripts. */
 export async function axeFindings(page: Page): Promise<readonly Finding[]> {
   const debug = await page.context().newCDPSession(page);
   try {

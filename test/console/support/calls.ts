@@ -16,7 +16,7 @@ export async function callsDuring(page: Page, act: () => Promise<unknown>): Prom
     await debug.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
     await take();
     await act();
-    // What the input has set in motion is over with the frame after the next.
+    // The effects of the input end with the frame after the next.
     await page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))),
     );

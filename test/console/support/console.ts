@@ -96,12 +96,12 @@ export class ConsoleUnderTest {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The SDK, to prepare what is looked at and to see what was done. */
+  /** Returns an SDK client, to prepare data and to check the results. */
   sdk(key: Key = alice): S3Client {
     return sdk(this.service, key);
   }
 
-  /** A browser of somebody new. Skips the test where there is no Chromium. */
+  /** Returns a new browser context. Skips the test without Chromium. */
   async context(test: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext> {
     if (this.browser === undefined) return skip(test, 'no chromium on the PATH') as never;
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
@@ -129,7 +129,7 @@ export class ConsoleUnderTest {
     return page;
   }
 
-  /** A page of somebody who signed in. */
+  /** Returns a page that is signed in. */
   async signedIn(
     test: TestContext,
     path = '/',
@@ -147,7 +147,7 @@ export class ConsoleUnderTest {
   }
 }
 
-/** Fails on what axe finds: WCAG 2.2 AA and best practices. */
+/** Expects no findings of axe: WCAG 2.2 AA and best practices. */
 export async function expectAccessible(page: Page): Promise<void> {
   expect(await axeFindings(page)).toEqual([]);
 }

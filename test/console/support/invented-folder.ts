@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A bucket with as many keys as wanted, which a page is shown in the service's place. The name tells the size: each a byte more. */
+/** Shows a page a bucket of this many keys, in place of the service. The number in each key is its size in bytes. */
 export async function inventedFolder(
   page: Page,
   under: { readonly origin: string; readonly service: { readonly url: string } },

@@ -76,7 +76,7 @@ function framesOf(pieces: readonly Uint8Array[]): { data: string; frames: Frame[
     decoder.end();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    // What came before may be less where a line is too long as a whole.
+    // If a line as a whole is too long, less may have been decoded before the error.
     return { data: '', frames: [], refused: new S3Error(error.code, { message: '' }) };
   }
   return result;

@@ -1,11 +1,11 @@
 import { S3Error, type PlainErrorCode } from '../../../shared/errors/s3-error.ts';
 import type { Grammar } from '../inputs.ts';
 
-/** Something that reads input of clients, or what is stored. */
+/** A parser of client input, or of stored data. */
 export interface Parser extends Grammar {
   /**
-   * Reads an input. Where there is an encoder, or another way to read the same, expects that both agree.
-   * @throws what {@link refuses} accepts, for input that it refuses
+   * Parses an input. If there is an encoder, or another parser of the same syntax, expects that both agree.
+   * @throws an error that {@link refuses} accepts, for input that it refuses
    */
   read(text: string): unknown;
   /** Whether it may throw this; unless given, an S3 error below 500, or NotImplemented. */
@@ -24,7 +24,7 @@ export function outcomesOf(read: readonly (() => unknown)[]): unknown {
   });
 }
 
-/** Whether an error is one that clients get for bad input, or for what S3 has and the service has not. */
+/** Whether an error is one that clients get for bad input, or for a feature of S3 that the service lacks. */
 export function isRefusal(error: unknown): error is S3Error & { readonly code: PlainErrorCode } {
   return error instanceof S3Error && (error.status < 500 || error.code === 'NotImplemented');
 }

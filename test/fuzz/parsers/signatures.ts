@@ -21,7 +21,7 @@ const fieldsOf = (text: string): Fields =>
     }),
   );
 
-/** What says who sent a request. */
+/** The parsers of credentials and signatures. */
 export const signatures: Readonly<Record<string, Parser>> = {
   'Authorization header': {
     pieces: [

@@ -23,13 +23,13 @@ const sample: Attributes = {
   j: '',
 };
 
-/** What is stored, or comes back from clients and feeds. */
+/** The parsers of stored data, and of values that clients and feeds return. */
 export const stored: Readonly<Record<string, Parser>> = {
   'stored item': {
     pieces: [encodeItem(sample), encodeItem({}), encodeItem({ a: 1 }), encodeItem({ text: 'é'.repeat(70) })].map(
       (bytes) => bytes.toString('latin1'),
     ),
-    // What can be decoded is the same when it is encoded and decoded again.
+    // Encoding and decoding a decoded item again does not change it.
     read: (text) => {
       const item = decodeItem(bytesOf(text));
       deepStrictEqual(decodeItem(encodeItem(item)), item);

@@ -17,15 +17,18 @@ export interface EngineAnswer {
 const itemCalls = { GetItem: getItem, Query: query, Scan: scan, PutItem: putItem, DeleteItem: deleteItem } as const;
 
 /**
- * As much of DynamoDB and its streams as the service asks for, in memory, by its documentation: each call happens at one moment,
- * is answered as on the wire, and is refused if it says anything that is not known here. Whatever DynamoDB refuses (sizes, keys, expressions) it
- * refuses as well: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
+ * The parts of DynamoDB and its streams that the service uses, in memory, according to the documentation: each call is atomic, is answered
+ * as on the wire, and is refused if it uses an unknown parameter. Whatever DynamoDB refuses (sizes, keys, expressions) is refused as well:
+ * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
  */
 export class DynamoDbEngine {
   readonly #tables = new Map<string, Table>();
   readonly #transactions = new Transactions((name) => this.#table(name));
 
-  /** Tells whether a call is one of DynamoDB or of its streams. @param target the header `X-Amz-Target` */
+  /**
+   * Whether a call is one of DynamoDB or of its streams.
+   * @param target the header `X-Amz-Target`
+   */
   static isFor(target: unknown): target is string {
     return typeof target === 'string' && /^DynamoDB(?:Streams)?_20120810\./.test(target);
   }
@@ -88,7 +91,7 @@ export class DynamoDbEngine {
     return { TableDescription: table.description };
   }
 
-  /** Every table can be restored to what it is now. */
+  /** Every table can be restored to its current state. */
   #withBackups(name: string): object {
     this.#table(name);
     return { ContinuousBackupsDescription: { ContinuousBackupsStatus: 'ENABLED' } };

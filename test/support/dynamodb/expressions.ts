@@ -50,7 +50,7 @@ export function parse(text: string): Expression {
   return expression;
 }
 
-/** Tells whether an item, or none, meets an expression. */
+/** Whether an item, or its absence, satisfies an expression. */
 export function holds(expression: Expression, item: StoredItem | undefined, given: Substitutes): boolean {
   switch (expression.is) {
     case 'and':

@@ -65,8 +65,8 @@ export function getItem(table: Table, input: { readonly Key: StoredItem }): obje
 }
 
 /**
- * Reads until a page is full. Whoever set a limit is told where to go on even if nothing follows: "it does not necessarily mean that
- * there is more data in the result set".
+ * Reads until a page is full. With a limit, LastEvaluatedKey is returned even if nothing follows: "it does not necessarily mean that there
+ * is more data in the result set".
  */
 function page(entries: Iterable<Entry>, filter: Expression | undefined, input: PageInput): object {
   if (input.Limit !== undefined && input.Limit < 1)
@@ -86,7 +86,7 @@ function page(entries: Iterable<Entry>, filter: Expression | undefined, input: P
   return { Items, Count: Items.length, ScannedCount, ...(LastEvaluatedKey && { LastEvaluatedKey }) };
 }
 
-/** Splits a key condition into the partition key and what it says of sort keys. */
+/** Splits a key condition into the partition key and the condition on sort keys. */
 function keyCondition(
   condition: Expression,
   given: Substitutes,

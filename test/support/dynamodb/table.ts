@@ -12,9 +12,9 @@ export interface Entry {
 }
 
 interface Partition {
-  /** By the bytes of their sort keys. */
+  /** Ordered by the bytes of their sort keys. */
   readonly entries: Entry[];
-  /** By which partitions are ordered: of no use to anybody, as in DynamoDB. */
+  /** The order of partitions, which is arbitrary to clients, as in DynamoDB. */
   readonly hash: string;
 }
 
@@ -24,9 +24,9 @@ export class Table {
   readonly arn: string;
   #stream: Stream | undefined;
   readonly #partitions = new Map<string, Partition>();
-  /** By partition and sort key: what plain reads still see, or do not, of items that a transaction has changed. */
+  /** By partition and sort key: the images that plain reads still return of items changed by a transaction; undefined: none. */
   readonly #former = new Map<string, Map<string, StoredItem | undefined>>();
-  /** By their hashes; undefined since one came or went. */
+  /** Ordered by their hashes; undefined after one was added or removed. */
   #ordered: Partition[] | undefined;
 
   constructor(name: string) {
@@ -86,7 +86,7 @@ export class Table {
     this.#former.set(pk, (this.#former.get(pk) ?? new Map<string, StoredItem | undefined>()).set(sk, former));
   }
 
-  /** Has plain reads see an item as it is. */
+  /** Makes the current item visible to plain reads. */
   show({ pk, sk }: { readonly pk: string; readonly sk: string }): void {
     const hidden = this.#former.get(pk);
     hidden?.delete(sk);
@@ -166,12 +166,12 @@ function entryOf(item: StoredItem): Entry {
   return { item, size: measured(item), sk: Buffer.from(keyOf(item).sk) };
 }
 
-/** Returns the place of the first entry whose sort key is not smaller. */
+/** Returns the index of the first entry whose sort key is not smaller. */
 export function lowerBound(entries: readonly Entry[], sk: Buffer): number {
   return firstWhere(entries, (entry) => Buffer.compare(entry.sk, sk) >= 0);
 }
 
-/** Returns the place of the first entry whose sort key is greater. */
+/** Returns the index of the first entry whose sort key is greater. */
 export function upperBound(entries: readonly Entry[], sk: Buffer): number {
   return firstWhere(entries, (entry) => Buffer.compare(entry.sk, sk) > 0);
 }

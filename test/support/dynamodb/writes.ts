@@ -78,7 +78,7 @@ function writeOne(operation: Operation, returned = 'NONE'): object {
   return returned === 'ALL_OLD' && old ? { Attributes: old } : {};
 }
 
-/** Tells whether the condition of a write holds; with none, it does. */
+/** Whether the condition of a write is met; without a condition, true. */
 function isMet({ of, old }: Operation): boolean {
   const condition = of.ConditionExpression === undefined ? undefined : parse(of.ConditionExpression);
   checkPlaceholders(condition ? [condition] : [], of);
@@ -114,7 +114,10 @@ export class Transactions {
     return { Responses };
   }
 
-  /** Answers TransactWriteItems. @param hides tells which of the items plain reads see as they were, until they are shown */
+  /**
+   * Executes TransactWriteItems.
+   * @param hides whether plain reads keep returning the old image of an item until it is shown
+   */
   write(input: TransactWriteInput, hides: () => boolean = () => false): object {
     allowOnly(input, ['TransactItems', 'ClientRequestToken']);
     const operations = input.TransactItems.map((item) => this.#operation(item));

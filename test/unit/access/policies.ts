@@ -30,7 +30,7 @@ function userOf(project: string, name: string): Caller {
   };
 }
 
-/** A statement that allows everybody to read everything, but for what is said. */
+/** Returns a statement that allows everyone to read every object, changed by `parts`. */
 export function statement(parts: object = {}): object {
   return { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${bucket}/*`, ...parts };
 }
@@ -67,7 +67,7 @@ export function prepared(policy: Policy, caller: Caller, pace: Pace = new StepCo
   return new PreparedPolicy(policy, { caller, bucket, pace });
 }
 
-/** What a policy says of GetObject of `cat.jpg` by bob, but for what is said. */
+/** Returns the verdict of a policy on GetObject of `cat.jpg` by bob, unless `asked` differs. */
 export async function verdict(policy: Policy, asked: Asked = {}): Promise<'allow' | 'deny' | 'none'> {
   const { caller = callers.bob, action = 'GetObject', facts = {} } = asked;
   const key = 'key' in asked ? asked.key : 'cat.jpg';

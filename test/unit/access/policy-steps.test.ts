@@ -55,7 +55,7 @@ it.each<[string, readonly object[], Readonly<Record<string, string>>]>([
 ])('a thousand keys take little more than one: %s', async (_, statements, facts) => {
   const one = await stepsFor(1, statements, known(facts));
   const all = await stepsFor(keyCount, statements, known(facts));
-  // What is left for each key is a look at each statement, and the beginnings of resources.
+  // The remaining work for each key is a test of each statement, and a match of the beginnings of resources.
   expect((all - one) / keyCount).toBeLessThan(statements.length * 450 + 7_000);
   expect(one).toBeLessThan((20 * 1024 * 8 * 1024) / 32 + 500_000);
 });
@@ -101,7 +101,7 @@ it('stops for others in between, however long one pattern and one text are', asy
   let most = 0;
   const pace: Pace = {
     take: (steps) => {
-      // What is told at once was done at once.
+      // The steps of one call are taken without a pause.
       most = Math.max(most, steps);
       return undefined;
     },

@@ -6,7 +6,7 @@ import { runs } from '../../support/runs.ts';
 const parse = (text: string | Uint8Array, depth = 100): Json =>
   parseStrictJson(typeof text === 'string' ? Buffer.from(text) : text, depth);
 
-/** What JSON.parse would have made of it. */
+/** Converts a value to the result of JSON.parse. */
 function plain(json: Json): unknown {
   if (json instanceof Map) {
     const object: Record<string, unknown> = {};

@@ -39,7 +39,7 @@ it.each([
   expect(matches(pattern, text)).toBe(expected);
 });
 
-/** As plain as can be, and exponential. */
+/** A naive implementation, which takes exponential time. */
 function plainly(pattern: string, text: string): boolean {
   if (pattern === '') return text === '';
   const [first, rest] = [pattern[0], pattern.slice(1)];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ResponseScanner, type ScannedResponse } from '../../bench/requests/response-scanner.ts';
 
-/** Passes a response in pieces of a size; returns what came of it. */
+/** Scans a response in pieces of the given size, and returns the result. */
 function scanned(text: string, size: number, { isHead = false, keeps = true } = {}): ScannedResponse | undefined {
   const scanner = new ResponseScanner();
   scanner.expect(isHead, keeps);

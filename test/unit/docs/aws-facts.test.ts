@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '../../..');
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** What stands in for AWS outside the folders that are nothing else. */
+/** The stand-ins for AWS outside the folders that contain nothing else. */
 const standIns = [
   'edge-runtime',
   'engines',
@@ -23,7 +23,7 @@ const files = [
   'test/linearizability/unreliable-aws.ts',
 ].filter((path) => path.endsWith('.ts'));
 
-/** Documentation of AWS, and public reports of what it does. */
+/** URLs of AWS documentation, and of public reports of the behaviour of AWS. */
 const source = /https:\/\/(?:docs\.aws\.amazon\.com|repost\.aws|github\.com)\/[^\s)'"`,;]*[^\s)'"`,;:.]/g;
 const sourcesOf = (of: string): string[] => [...new Set(of.match(source) ?? [])];
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../../..');
-/** The pages whose commands nobody has tried in an account. */
+/** The pages with commands that were never run in an AWS account. */
 const pages = ['first-day', 'cloud', 'cloud-operations', 'scrub'].map((name) =>
   readFileSync(join(root, `docs/${name}.md`), 'utf8'),
 );
@@ -15,7 +15,7 @@ const stillage = readdirSync(join(root, 'functions/admin')).join(' ');
 const blocks = pages.flatMap((page) =>
   [...page.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].map(([, block]) => block!.replace(/\\\n\s*/g, '')),
 );
-/** Each `aws …`, within `$(…)` as well: up to what ends a command. */
+/** Every `aws …` command, including those within `$(…)`, up to its end. */
 const awsCommands = blocks.flatMap((block) => commandsIn(block));
 
 function commandsIn(text: string): string[] {
@@ -35,7 +35,7 @@ interface Model {
   >;
 }
 
-/** What the AWS CLI calls services otherwise than their models are called. */
+/** The services that have another name in the AWS CLI than in their models. */
 const modelNames: Readonly<Record<string, string>> = { cloudwatch: 'monitoring', s3api: 's3', ce: 'ce' };
 /** https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-options.html */
 const globalOptions = ['--query', '--output', '--region', '--debug', '--cli-binary-format', '--max-items'];
@@ -46,7 +46,7 @@ const ownCommands: Readonly<Record<string, readonly string[]>> = {
   's3 rm': ['--recursive'],
 };
 
-/** Options whose names would be those of global ones: https://docs.aws.amazon.com/cli/latest/reference/sns/subscribe.html */
+/** Options that the CLI renames because they conflict with global ones: https://docs.aws.amazon.com/cli/latest/reference/sns/subscribe.html */
 const renamed: Readonly<Record<string, readonly string[]>> = { 'sns subscribe': ['--notification-endpoint'] };
 
 /** The options of an operation, or undefined if the service has none of this name. */

@@ -36,7 +36,7 @@ function found({ method, target, headers }: EdgeRequest): OperationName | undefi
   }
 }
 
-/** The way of an operation, as its table has it. Whatever a website is asked for goes where its pages are. */
+/** Returns the lane of an operation according to its table. Every request to a website takes the lane of its pages. */
 function lane(name: string, { headers }: EdgeRequest): string {
   const host = headers.find(([header]) => header === 'host')![1];
   if (isWebsite(host)) return 'byte';
@@ -130,7 +130,7 @@ describe('the router', () => {
         const routed = route(one);
         const name = routed.uri.slice(1);
         if (expected === undefined) {
-          // Whoever it is refuses it as it is refused here.
+          // Any function refuses such a request alike.
           expect(functions.map((one) => one.name)).toContain(name);
         } else {
           expect(name).toBe(expected);

@@ -29,7 +29,7 @@ interface Read {
   readonly fields: readonly (readonly [string, string])[];
   readonly fileName: string | undefined;
   readonly content: Buffer;
-  /** Whether the source was told that no more is wanted, or had nothing more. */
+  /** Whether the source ended or was closed. */
   readonly closed: boolean;
 }
 

@@ -76,7 +76,7 @@ describe('reading the fields', () => {
   });
 });
 
-/** The four fields, then what GET answers; a copy source fails (412) wherever GET fails or has nothing new. */
+/** The four fields, and the result of GET; a copy source fails (412) wherever GET fails or returns 304. */
 const table: [match: string, unmodified: string, noneMatch: string, modified: string, verdict: string][] = [
   ['', '', '', '', 'proceed'],
   ['"abc"', '', '', '', 'proceed'],

@@ -34,7 +34,7 @@ const taken = [
   'await table.close();',
 ];
 
-/** The texts as files of the service, whose types they use: one program for all, without the rest of the project. */
+/** The texts as files of the service, so that its types resolve: one program for all, without the rest of the project. */
 const files = new Map([...refused, ...taken].map((text, at) => [fileName(at), beginning + text]));
 const options = {
   ...{ strict: true, noEmit: true, allowImportingTsExtensions: true, types: [] },
@@ -57,7 +57,7 @@ function fileName(at: number): string {
   return join(root, `shared/metadata/table/example-${at}.ts`);
 }
 
-/** What the rule says of a text. */
+/** Returns the messages of the rule for a text. */
 function messages(text: string): readonly (string | undefined)[] {
   const name = fileName([...refused, ...taken].indexOf(text));
   const config = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SharedReads } from '../../../shared/metadata/shared-reads.ts';
 
-/** Reads that end when they are told to. */
+/** Reads that the test ends. */
 function controlled() {
   const begun: ((value: string) => void)[] = [];
   const reads = new SharedReads<string, string>(

@@ -44,7 +44,7 @@ describe('EventLoopBudget', () => {
 });
 
 describe('TurnQueue', () => {
-  /** A queue whose turns of the event loop are taken by hand. */
+  /** A queue whose turns of the event loop the test takes. */
   function queue(): { readonly turns: TurnQueue; readonly turn: () => Promise<void> } {
     const scheduled: (() => void)[] = [];
     const turn = async (): Promise<void> => {

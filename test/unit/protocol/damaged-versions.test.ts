@@ -3,7 +3,7 @@ import { maxReads } from '../../../shared/metadata/objects/version-chain.ts';
 import { person, PipelineInProcess, type Answered } from '../../support/pipeline-in-process.ts';
 import type { Unsigned } from '../../support/signer.ts';
 
-/** A key whose current version speaks of a noncurrent one that is lost: reading again and again does not make it fit. */
+/** A key whose current version refers to a noncurrent one that is lost: no number of further reads makes the chain consistent. */
 
 const owner = person('owner');
 let service: PipelineInProcess;

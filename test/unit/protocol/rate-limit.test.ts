@@ -31,7 +31,7 @@ describe('RateLimit', () => {
       clock.time += 20;
       spread += admitted('a', 3);
     }
-    // What a tick of the clock rounds off may be missing, nothing may be too much.
+    // The resolution of the clock may cost one request, but never adds one.
     expect(spread).toBeLessThanOrEqual(perSecond * 10);
     expect(spread).toBeGreaterThanOrEqual(perSecond * 10 - 1);
   });

@@ -3,7 +3,7 @@ import { operations } from '../../../functions/operations.ts';
 import { stubs } from '../../../functions/bucket/stubs.ts';
 import { requestClassOf } from '../../../shared/protocol/request-classes.ts';
 
-/** What is built and reads, so that a new operation must be given a class on purpose. */
+/** Operations that read, by name or stub, so that a new operation must be given a class explicitly. */
 const reading = [
   /^(?:Get|Head)/,
   // Answered without looking at anything.

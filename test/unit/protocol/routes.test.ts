@@ -144,7 +144,7 @@ describe('the route table', () => {
       ]),
     );
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
-    // Rows of one place that ask for different further things could both match: then they would have to differ in number.
+    // Rows of the same resource and method with different further conditions could both match, unless the number of conditions differed.
     const guarded = rows
       .filter((row) => specificity(row) > 0)
       .map((row) => `${row.on} ${row.method} ${row.query ?? ''}`);

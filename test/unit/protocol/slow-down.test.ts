@@ -17,7 +17,7 @@ async function started() {
   return { clock, table, service, put };
 }
 
-/** What the log says of the only problem: the code, and what caused it. */
+/** Returns the code and the cause of the only problem in the log. */
 function told({ problems }: PipelineInProcess): unknown {
   const [[message, error]] = problems as [[string, Error]];
   return [message, (error.cause as Error).message];

@@ -12,7 +12,7 @@ import { isReadByV2, isSignedByV2, mayBeUnsignedByV2 } from '../../../shared/sig
 import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
 import { presignedV2, signedV2 } from '../../support/signer-v2.ts';
 
-/** What a signature of version 2 does not cover: held against the whole of the route table. */
+/** Checks the parameters that a signature of version 2 does not cover against the whole route table. */
 
 const allRoutes: readonly Route[] = routes;
 /** Rows at which credentials count. */
@@ -74,7 +74,7 @@ function answering(value: string | undefined, asked: (name: string) => void): Qu
 
 const someValues = [undefined, '', '0', '1', '2', 'null', 'true', 'url', 'a', '2026-01-01T00:00:00Z', 'x'.repeat(40)];
 
-/** The parameters that an operation asks for, in whatever way its input may turn out. */
+/** Returns all parameters that an operation reads, whatever their values. */
 function askedBy(operation: AnyOperation, method: string): Set<string> {
   const names = new Set<string>();
   const settings = {
@@ -90,7 +90,7 @@ function askedBy(operation: AnyOperation, method: string): Set<string> {
       try {
         operation.parse({ ...place, ...channel, query, settings, fields: new Fields(Object.entries(headers)) });
       } catch {
-        // What comes before the refusal was asked for all the same.
+        // The parameters read before the refusal count.
       }
     }
   }

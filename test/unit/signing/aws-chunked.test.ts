@@ -37,7 +37,7 @@ function decode(...pieces: (string | Uint8Array)[]): Decoded {
   return decoded;
 }
 
-/** The same bytes in pieces that end where `cuts` say; some are empty. */
+/** Splits the bytes at `cuts`; some pieces are empty. */
 function cut(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const bounds = [0, ...cuts.filter((at) => at < bytes.length).sort((a, b) => a - b), bytes.length];
   return bounds.slice(1).map((end, at) => bytes.subarray(bounds[at], end));

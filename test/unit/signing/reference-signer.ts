@@ -265,7 +265,7 @@ export function signatureOf({ fields, target }: RequestMessage): string {
   return /Signature=([0-9a-f]{64})/.exec(fields.get('authorization') ?? target)![1]!;
 }
 
-/** What an aws-chunked body is made of. */
+/** The elements of an aws-chunked body. */
 export interface Chunked {
   readonly chunks: readonly (string | Uint8Array)[];
   /** `name:value`, each. */

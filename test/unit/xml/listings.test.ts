@@ -33,7 +33,7 @@ interface Row {
   readonly isLatest?: boolean;
 }
 
-/** What a listing takes of its rows. */
+/** Writes the rows of a listing. */
 function rowsOf(rows: readonly Row[], encoding?: NameEncoding): { rows: Uint8Array; rowCount: number } {
   const written = new ListedRows(encoding);
   const owners = new Map(rows.map((row) => [row.owner?.id, row.owner]));

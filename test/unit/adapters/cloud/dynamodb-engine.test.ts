@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DynamoDbEngine } from '../../../support/dynamodb/engine.ts';
 
 /*
- * What the engine in the place of DynamoDB refuses and remembers, by DynamoDB's documentation. That it keeps what the adapter needs is
- * in test/contract/cloud.test.ts.
+ * The refusals and the state of the stand-in for DynamoDB, according to the documentation of DynamoDB. test/contract/cloud.test.ts tests
+ * the features that the adapter needs.
  */
 
 type Answer = { readonly status: number; readonly content: Record<string, unknown> };

@@ -6,7 +6,7 @@ const before = { ...Keys, r: { S: 'x' }, s: { N: '5' }, e: { B: '/+8A' } };
 const after = { ...Keys, r: { S: 'y' }, s: { N: '6' } };
 const SequenceNumber = '4421584500000000017450439091';
 
-/** As a function receives it; what is not looked at left in. */
+/** Returns a record as a function receives it, including the unused properties. */
 function event(dynamodb: object): StreamRecord {
   return {
     eventID: '1',

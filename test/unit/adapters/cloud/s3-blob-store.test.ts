@@ -7,7 +7,7 @@ import { ScriptedS3, type ScriptedS3Options } from './scripted-s3.ts';
 const mebibyte = 1024 * 1024;
 const owner = { bucketId: 'b1', key: 'photos/ü 😀.jpg' };
 
-/** So many chunks of a mebibyte, then perhaps an error; tells how far it was read and whether it was closed. */
+/** Yields a number of chunks of 1 MiB, then optionally fails; records how many were read and whether it was closed. */
 class Source implements AsyncIterable<Uint8Array> {
   given = 0;
   closed = false;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { AttributeValue, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
-/** What becomes of one request: an answer over HTTP, or the error with which its connection ends. */
+/** The outcome of a request: a response, or the error that ends its connection. */
 export type Answer = { readonly status: number; readonly body: object } | Error;
 
 type Image = Record<string, AttributeValue>;
@@ -29,7 +29,7 @@ export interface ScriptedRequest {
   readonly body: Record<string, unknown>;
 }
 
-/** Stands in for DynamoDB: answers the requests of the real SDK client as the script says, and keeps them. */
+/** Stands in for DynamoDB: returns the scripted responses to the requests of the real SDK client, and records the requests. */
 export class ScriptedDynamoDb {
   readonly requests: ScriptedRequest[] = [];
   readonly #answers: Answer[];

@@ -17,13 +17,13 @@ export interface ScriptedS3Options {
   readonly uploadsFail?: readonly [number, string] | 'ECONNRESET';
   /** Aborting an upload is refused too. */
   readonly refusesAbort?: boolean;
-  /** The key of an object that DeleteObjects says it could not delete, with the status 200. */
+  /** The key of an object for which DeleteObjects reports an error, with the status 200. */
   readonly undeletable?: string;
   /** The number of the DeleteObjects, from 1, that gets no answer but 503. */
   readonly failingDelete?: number;
 }
 
-/** As much of S3 as takes an upload, behind the real SDK client; notes what it was asked. */
+/** A stand-in for the upload operations of S3, behind the real SDK client. Records the requests. */
 export class ScriptedS3 {
   /** `PutObject`, `UploadPart 1` …, in the order of arrival. */
   readonly requests: string[] = [];

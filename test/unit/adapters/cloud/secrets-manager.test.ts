@@ -9,7 +9,7 @@ type Stage = 'AWSCURRENT' | 'AWSPREVIOUS';
 let server: Server;
 let values: Partial<Record<Stage, string>>;
 let asked: Stage[];
-/** What happens to a call before it is answered; `ignored`: it never is. */
+/** Called before a call is answered; `ignored`: it is never answered. */
 let before: (stage: Stage) => Promise<'ignored' | void>;
 let answered: () => void;
 

@@ -26,7 +26,7 @@ const longText = fc
 const bytes = (key: string) => Buffer.byteLength(key);
 const inOrder = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** What the port promises. */
+/** Returns the result that the port specifies. */
 function wanted(keys: string[], { from, after, prefix, reverse }: QueryOptions): string[] {
   const walk = reverse ? keys.toReversed() : keys;
   return walk.filter(
@@ -37,7 +37,7 @@ function wanted(keys: string[], { from, after, prefix, reverse }: QueryOptions):
   );
 }
 
-/** What DynamoDB would answer to the range, and what is left of that. */
+/** Returns DynamoDB's result for the range, after filtering. */
 function walked(keys: string[], options: QueryOptions): string[] {
   const range = sortKeyRange(options);
   if (range === undefined) return [];

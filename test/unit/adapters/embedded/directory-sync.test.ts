@@ -2,7 +2,7 @@ import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DirectorySync } from '../../../../shared/adapters/embedded/directory-sync.ts';
 
-/** Syncs that end when the test says so. */
+/** Syncs that the test ends. */
 function controlled(): { directories: DirectorySync; running: { path: string; end: (error?: Error) => void }[] } {
   const running: { path: string; end: (error?: Error) => void }[] = [];
   const directories = new DirectorySync(

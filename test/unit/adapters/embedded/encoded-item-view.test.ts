@@ -3,7 +3,7 @@ import { EncodedItemView } from '../../../../shared/adapters/embedded/encoded-it
 import { decodeItem, encodeItem } from '../../../../shared/adapters/embedded/item-encoding.ts';
 import { ItemDamaged } from '../../../../shared/ports/key-value-table.ts';
 
-/* What it shows of items that are whole is a matter of the contract of tables: test/contract/key-value-table.ts. */
+/* The contract of tables covers views of undamaged items: test/contract/key-value-table.ts. */
 
 const item = {
   ...{ m: 1, text: 'x'.repeat(200), short: 'a', map: { n: 1, d: 1.5 }, set: new Set(['a', 'bc']) },

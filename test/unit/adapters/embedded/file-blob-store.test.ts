@@ -42,7 +42,7 @@ async function gather(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('FileBlobStore', () => {
-  // Written out, because what is on users' disks must stay readable.
+  // Literal bytes, because existing files must remain readable.
   it('writes a header of 1,152 bytes that names the owner, then the bytes', async () => {
     const { ref } = await store.write(chunks(large('a'), large('b')), owner);
     const file = await readFile(pathOf(ref));
@@ -219,7 +219,7 @@ describe('FileBlobStore', () => {
     for (let count = 0; count < 3; count += 1) refs.push((await store.write(chunks(large('a')), owner)).ref);
     const [first, stuck, last] = refs as [string, string, string];
     await rename(pathOf(stuck), join(directory, 'kept'));
-    // Nobody can unlink a directory.
+    // A directory cannot be unlinked.
     await mkdir(pathOf(stuck));
     await expect(store.remove([first, stuck, last])).rejects.toMatchObject({
       name: 'BlobsNotRemoved',

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Early syncs that end when the test says so. */
+/** Early syncs that the test ends. */
 function controlled(): { early: Pick<EarlySyncs, 'run'>; running: { end: (error?: Error) => void }[] } {
   const running: { end: (error?: Error) => void }[] = [];
   const early = {

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An engine that begins a transaction only when it is told to. */
+/** An engine whose transactions the test begins. */
 class SlowEngine {
   readonly begun: (() => void)[] = [];
 
@@ -56,7 +56,7 @@ it('runs many jobs in several transactions, in order, so that other requests hav
     expect(engine.begun).toHaveLength(transaction + 1);
     const before = ran.length;
     engine.begun[transaction]!();
-    // The engine would take what is queued during a transaction for a part of it.
+    // The engine would add work queued during a transaction to it.
     expect(engine.begun).toHaveLength(transaction + 1);
     sizes.push(ran.length - before);
     expect(isSettled).toBe(false);

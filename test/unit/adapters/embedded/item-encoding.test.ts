@@ -45,7 +45,7 @@ describe('encodeItem', () => {
     expect(decodeItem(encodeItem({ numbers }))).toEqual({ numbers });
   });
 
-  // Written out, because what is on users' disks must stay readable.
+  // Literal bytes, because existing databases must remain readable.
   it('has the form it always had', () => {
     const item = {
       s: 'é',

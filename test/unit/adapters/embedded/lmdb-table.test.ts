@@ -231,7 +231,7 @@ describe('on a full disk', () => {
     const { stdout } = await run('bash', ['-c', limited, process.execPath], { cwd: repository });
     const told = JSON.parse(stdout) as { written: number; together: string[] };
     expect(told).toMatchObject({ outcomes: ['written', 'busy'], lost: 0, shown: 0, refusal: 'EFBIG', left: [] });
-    // What is to refer to them is refused: that error is a 503.
+    // Items that refer to small blobs are refused with an error that becomes a 503.
     expect(told).toMatchObject({ refusedSmall: 0 });
     expect(told.written).toBeGreaterThan(5);
     expect(new Set(told.together)).toEqual(new Set(['busy']));

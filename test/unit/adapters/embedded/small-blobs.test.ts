@@ -32,7 +32,7 @@ async function seenByAnother(): Promise<string[]> {
   await other.close();
   return refs;
 }
-/** Does something once the transaction that is queued has begun, and before it is told how it ended. */
+/** Calls `act` once the queued transaction has begun, before its outcome is reported. */
 async function duringCommit<T>(act: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let isFirst = true;
@@ -241,7 +241,7 @@ async function putApart(values: readonly { readonly key: string; readonly value:
   await apart.close();
 }
 
-/** What lies in the database of small blobs. */
+/** Returns the contents of the database of small blobs. */
 async function valuesOf(environment: LmdbEnvironment): Promise<{ key: string; value: Buffer }[]> {
   await environment.run(() => undefined);
   const database = environment.database<Buffer, string>('blobs', { encoding: 'binary' });

@@ -82,7 +82,7 @@ const missing = (found: Record<string, ReadonlyMap<string, Buffer>>): [string, s
     [...entries.keys()].filter((key) => !found[database]?.has(key)).map((key): [string, string] => [database, key]),
   );
 
-/** Whether a key is in what a damaged page is said to have lost. */
+/** Whether a key lies in the range that a damaged page lost. */
 function isLostWith({ database, from, to }: PageDamage, [of, hex]: readonly [string, string]): boolean {
   if (database === 'main') return true;
   const key = Buffer.from(hex, 'hex');

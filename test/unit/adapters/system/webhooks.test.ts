@@ -28,7 +28,7 @@ afterEach(() => receiver.stop());
 
 const loopback = [{ address: '127.0.0.1', family: 4 }];
 
-/** Webhooks whose names all lead to the loopback, unless said otherwise. */
+/** Creates webhooks whose host names all resolve to the loopback address by default. */
 async function webhooks(options: Partial<WebhookOptions> = {}): Promise<Webhooks> {
   return new Webhooks({
     allowed: new Set([`${name}:${receiver.port}`]),

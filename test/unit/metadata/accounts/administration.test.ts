@@ -14,7 +14,7 @@ const user = 'shop:ci@acme';
 let deps: { table: MemoryTable; clock: SetClock; randomness: CountedBytes; secrets: AesSecrets };
 let accounts: Administration;
 let keys: KeyAdministration;
-/** What the service believes, which has looked nothing up yet. */
+/** The accounts as the service reads them. Nothing is cached yet. */
 let service: Accounts;
 
 beforeEach(async () => {

@@ -24,7 +24,7 @@ function deps(table = new MemoryTable()) {
   return { table, meter: new RequestMeter({ table, clock, randomness: new CryptoRandomness() }) };
 }
 
-/** A table whose writes end as they are told to. */
+/** A table whose next writes have the given outcomes. */
 class Moody extends MemoryTable {
   readonly outcomes: ('conflict' | 'unknown' | Error)[] = [];
 

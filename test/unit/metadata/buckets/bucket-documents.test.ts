@@ -6,7 +6,7 @@ import type { Change, WriteOutcome } from '../../../../shared/ports/key-value-ta
 import { CountedBytes, SetClock } from '../../../support/fixed-deps.ts';
 import { MemoryTable } from '../../../support/memory-table.ts';
 
-/** A table whose answers to some writes are lost, though they were written, and which some writes never reach. */
+/** A table that loses the answers to some writes that it applied, and does not apply others. */
 class ForgetfulTable extends MemoryTable {
   loses: (changes: readonly Change[]) => boolean = () => false;
   misses: (changes: readonly Change[]) => boolean = () => false;

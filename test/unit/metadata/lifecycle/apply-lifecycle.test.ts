@@ -326,7 +326,10 @@ describe('between the look at a key and the change', () => {
 class Killed extends Error {}
 
 describe('after a death', () => {
-  /** A table that dies after so many writes: the rest of what was going on finds nothing to write on. */
+  /**
+   * Runs a pass that is killed after a number of writes, as every later write fails.
+   * @returns whether it was killed
+   */
   async function die(world: LifecycleWorld, writes: number, workers: number): Promise<boolean> {
     let left = writes;
     world.table.beforeWrite = async () => {
@@ -358,7 +361,7 @@ describe('after a death', () => {
         await world.setRules(oneDay, olderThanADay);
         world.clock.time += 3 * day;
         const died = await die(world, writes, workers);
-        // What the dead held is free again after a while.
+        // The locks of the killed process expire.
         world.clock.time += 11_000;
         const begun = await world.deps.passes.latest();
         const { pass } = await apply(world, { workers });
@@ -428,7 +431,7 @@ describe('after a death', () => {
   });
 });
 
-/** What a pass should make of a key, said the simple way. */
+/** Returns the expected effect of a pass on a key, by a naive computation. */
 function settled(
   rules: readonly EnabledRule[],
   key: string,

@@ -20,7 +20,7 @@ class WaitedClock extends SetClock {
   }
 }
 
-/** A deployment in memory with one bucket, and what tests do with it. */
+/** A deployment in memory with one bucket, and the actions of tests. */
 export class LifecycleWorld {
   readonly table: MemoryTable;
   readonly clock = new WaitedClock();
@@ -60,7 +60,7 @@ export class LifecycleWorld {
       await this.deps.buckets.setVersioning(asService(await this.deps.buckets.load(this.name)), versioning);
   }
 
-  /** Each rule as it is stored, with what is usual left out. */
+  /** Sets the rules in their stored form, with defaults for omitted parts. */
   async setRules(...rules: readonly object[]): Promise<void> {
     const stored = rules.map((rule, at) => ({
       id: `rule ${at}`,

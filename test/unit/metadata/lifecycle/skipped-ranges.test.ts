@@ -19,7 +19,7 @@ const bounds = { keysPerPage: 2, pagesPerTurn: 1, enoughSlices: 4 };
 const pass = (world: LifecycleWorld, options: { everyRange?: boolean } = {}): Promise<LifecycleReport> =>
   applyLifecycle(world.deps, { calendar: realDays, bounds, workers: 2, ...options });
 
-/** A world in which an upgrade was long ago: passes record bounds. */
+/** A deployment whose upgrade was long ago, so that passes record bounds. */
 async function upgradedWorld(options: Parameters<typeof LifecycleWorld.create>[0] = {}): Promise<LifecycleWorld> {
   const world = await LifecycleWorld.create(options);
   await pass(world);
@@ -265,7 +265,7 @@ describe('a pass', () => {
 });
 
 describe('an object that is renamed into a range in which nothing was due', () => {
-  /** A world with an old object, and a range in which nothing is due before nine days have passed. */
+  /** A deployment with an old object, and with a range in which nothing is due for nine days. */
   async function withOldObject(): Promise<LifecycleWorld> {
     const world = await upgradedWorld();
     await world.put('old');
@@ -548,7 +548,7 @@ describe('after any history', () => {
           await pass(world);
           world.table.staleBy = () => 0;
           if (stale > 0) {
-            // What a stale read missed is due in the next pass.
+            // An object that a stale read missed is due in the next pass.
             world.clock.time += day;
           }
           passDay = dayNow();

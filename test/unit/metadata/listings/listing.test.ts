@@ -14,7 +14,7 @@ import { runs } from '../../../support/runs.ts';
 /* A table in memory, and a naive listing of it to compare with. */
 
 interface CurrentVersion extends ObjectEntry {
-  /** Version ids, newest first. Objects have no more than one line whatever stands here. */
+  /** Version ids, newest first. A listing of objects has at most one row for the key. */
   readonly versions: readonly string[];
 }
 
@@ -120,7 +120,7 @@ function naiveLines(
   return lines;
 }
 
-/* What may be asked of what. */
+/* Generators of keys and of listings. */
 
 const unit = fc.constantFrom('a', 'b', '/', '//', '%', ' ', '\u0001', '\ud7ff', '\ue000', '\ufffd', '😀', '\u{10ffff}');
 const keyText = fc.string({ unit, minLength: 1, maxLength: 5 });
@@ -385,7 +385,7 @@ function virtualGroups(groups: number, keysPerGroup: number, trace: Trace): Obje
   const keyAt = (index: number) =>
     `g${String(Math.floor(index / keysPerGroup)).padStart(groupWidth, '0')}/${String(index % keysPerGroup).padStart(keyWidth, '0')}`;
   const total = groups * keysPerGroup;
-  /** The first index whose key is not before (or, with `exclusive`, is behind) the place. */
+  /** Returns the first index whose key is not before the position or, with `exclusive`, is after it. */
   const search = (place: string, exclusive: boolean) => {
     let [low, high] = [0, total];
     while (low < high) {

@@ -266,7 +266,7 @@ describe('an evaluation', () => {
     await pass(20);
     expect((await state()).state).toBe('ALARM');
     const entry = await monitoring.buckets.turn(asService(bucket), 'off');
-    // Whoever turned it off died before the alarms were told: the next evaluation tells them.
+    // The process that turned it off was killed before it updated the alarms: the next evaluation does so.
     expect(entry?.pausing).toBe(true);
     await evaluate();
     expect(await state()).toMatchObject({
@@ -330,7 +330,7 @@ describe('a delivery', () => {
   it('that a crash cut off is made by the next evaluation, with the same id, and not again', async () => {
     await alarm({ AlarmAction: ['https://hooks.test/1', 'https://hooks.test/2', 'https://hooks.test/3'] });
     const { beforeWrite } = table;
-    // Whoever delivers dies once it has noted the first delivery.
+    // The process is killed when it records the first delivery.
     table.beforeWrite = async (changes) => {
       const left = changes.find(({ key }) => key.pk === monitoringPartition.notifications);
       if (left && 'put' in left && (left.put['targets'] as readonly string[]).length === 1) throw new Error('killed');
@@ -338,7 +338,7 @@ describe('a delivery', () => {
     await expect(pass(20)).rejects.toThrow('killed');
     table.beforeWrite = beforeWrite;
     expect(sent).toHaveLength(3);
-    // Somebody may still be at it.
+    // Another process may still be delivering.
     await evaluate();
     expect(sent).toHaveLength(3);
     clock.time += samplingTime;
@@ -402,7 +402,7 @@ describe('a removed bucket', () => {
     await buckets.create(byOperator, 'bucket', 'project', 10);
     const again = await buckets.load('bucket');
     await monitoring.buckets.turn(asService(again), 'on');
-    // The name of an alarm is free as soon as its bucket is gone, and what sweeps leaves the new owner of the name alone.
+    // An alarm's name is free as soon as its bucket is removed, and the sweep does not touch a new alarm of that name.
     await alarm({}, again);
     await bucketPurge.sweep();
     const { samples: samplesOf, alarms, history: historyOf, alarmNames, monitored: list } = monitoringPartition;

@@ -76,7 +76,7 @@ async function copy(from: string, to: string): Promise<CurrentVersion> {
   return share(from, (await objects.find(bucket, from))!, to);
 }
 
-/** Lets the grace pass, and everything be freed that nobody has any more. */
+/** Lets the grace period pass, and frees everything without references. */
 async function sweep(): Promise<void> {
   await released.follow(table.feed.slice(followed));
   followed = table.feed.length;

@@ -14,7 +14,7 @@ const anObject: NewVersion = {
   ...{ checksum: undefined, encryption: undefined, objectAttributes: noObjectAttributes },
 };
 
-/** A table that loses the answer to the next write of a version, which may have been carried out, and lets others work before it says so. */
+/** A table that loses the answer to the next write of a version, whether or not it was applied, and calls `meanwhile` before it reports that. */
 class LossyTable extends MemoryTable {
   lose: { readonly isCarriedOut: boolean; readonly meanwhile: () => Promise<unknown> } | undefined;
 

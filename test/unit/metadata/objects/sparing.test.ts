@@ -44,7 +44,7 @@ async function started(versioning?: 'on' | 'suspended') {
 
 const denied: unknown = expect.objectContaining({ code: 'AccessDenied' });
 
-/** What a bucket's owner does to objects of other projects: docs/adr/0002, C1. */
+/** The bucket owner's operations on objects of other projects: docs/adr/0002, C1. */
 describe('a DELETE that spares what is of another project', () => {
   it('takes away what is of the bucket’s own, without a read', async () => {
     const { table, put, remove, find } = await started();

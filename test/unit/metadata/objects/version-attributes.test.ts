@@ -72,7 +72,7 @@ const rows: readonly (readonly [string, VersionAttribute])[] = [
 const namesOf = (...kinds: readonly BelongsTo[]): string[] =>
   rows.filter(([, { belongsTo }]) => kinds.includes(belongsTo)).map(([name]) => name);
 
-/** Some attributes of a version, comparable whatever kind of array their bytes are in. */
+/** Returns some attributes of a version, comparable whatever the array type of their bytes. */
 function some(version: object, names: readonly string[]): unknown {
   const picked = Object.fromEntries(names.map((name) => [name, version[name as keyof typeof version]]));
   return JSON.parse(
@@ -159,7 +159,7 @@ describe('every attribute', () => {
     const item = encodeState(upload);
     const result = { md5: full.md5, partCount: 2, versionId: 'null', checksum: undefined };
     expect(some(versionOf(decodeState('u', item), 7, result, 'm'), names)).toEqual(some(full, names));
-    // An upload's item has other attributes besides, whose names must not be taken.
+    // An upload's item has further attributes, whose names must not collide with those of a version.
     const without = Object.fromEntries(names.map((name) => [name, undefined]));
     const others = Object.keys(encodeState({ ...upload, ...without }));
     const stored = rows.filter(([name]) => names.includes(name)).flatMap(([, row]) => row.stored);

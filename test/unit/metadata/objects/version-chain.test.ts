@@ -73,7 +73,7 @@ const ids = async (limit = 100, behind?: string): Promise<string[]> => {
   return currentVersion ? (await chain.walk(currentVersion, limit, behind)).map(({ instance }) => instance) : [];
 };
 
-/** What the key holds, newest first, after any of these steps: computed the simple way. */
+/** The expected versions of the key after any of these steps, newest first, by a naive computation. */
 interface Row {
   readonly instance: string;
   readonly named: boolean;
@@ -109,7 +109,7 @@ async function expectRows(rows: readonly Row[]): Promise<void> {
   for (const row of rows) {
     const found = await chain.find(row.named ? row.instance : 'null');
     expect([found?.version.instance, found?.currentVersion.instance]).toEqual([row.instance, currentVersion.instance]);
-    // A null version is not found by what would be its name.
+    // A null version is not found by its instance.
     if (!row.named) expect(await chain.find(row.instance)).toBeUndefined();
   }
   if (rows.every(({ named }) => named)) expect(await chain.find('null')).toBeUndefined();

@@ -7,7 +7,7 @@ const defaults = { bytes: 100, objects: 10 };
 const bucket = (quota?: Partial<Amount>): Bucket => ({ id: 'id', name: 'name', quota }) as unknown as Bucket;
 const exceeded = expect.objectContaining({ code: 'QuotaExceeded' }) as unknown;
 
-/** A bucket that holds what was written to it, and counts how often it was measured. */
+/** A bucket that adds up the writes to it, and counts its measurements. */
 class Held {
   amount: Amount = { bytes: 0, objects: 0 };
   measured = 0;

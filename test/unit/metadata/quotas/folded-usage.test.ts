@@ -22,7 +22,7 @@ function folding(table: MemoryTable): UsageFollower {
 const begin = beginningOf('2027-01-01');
 const bucketId = '0bucket';
 
-/** Puts one object of a bucket, larger and larger, and knows what that is in byte-hours. */
+/** Puts ever larger objects into a bucket, and computes their byte-hours. */
 class Year {
   readonly table = new MemoryTable();
   readonly stream = new RotatingStream(this.table);

@@ -21,7 +21,7 @@ const anObject: NewVersion = {
   ...{ checksum: undefined, encryption: undefined, objectAttributes: noObjectAttributes },
 };
 
-/** A table whose answers to writes of versions can be lost, before or after they were carried out. */
+/** A table that can lose the answers to writes of versions, before or after they are applied. */
 class LossyTable extends MemoryTable {
   readonly fates: ('lost before' | 'lost after')[] = [];
 
@@ -73,7 +73,7 @@ function removedSince(position: number): ReadonlySet<unknown> {
   return new Set(removed.map(({ old }) => old?.['i']));
 }
 
-/** Whatever the table has of the bucket's keys. */
+/** Returns the sort keys of the remaining versions of the bucket. */
 async function kept(): Promise<readonly string[]> {
   const items: string[] = [];
   for await (const { key } of table.scan({ prefixes: ['head/', 'old/'] })) items.push(key.sk);
@@ -133,7 +133,7 @@ describe('a removal by the purge', () => {
 });
 
 describe('the purge of a removed bucket', () => {
-  /** Removes the bucket as if its keys had been written by those who did not see that it was to go, and have crashed. */
+  /** Removes the bucket with its keys still there, as though writers that had not seen its removal had crashed. */
   async function removeWithKeys(): Promise<void> {
     const tombstone = itemKey.tombstone(sortableTime(clock.time), bucket.id);
     await table.write([{ key: itemKey.bucket(bucket.name), delete: true }]);

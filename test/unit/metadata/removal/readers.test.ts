@@ -87,7 +87,7 @@ describe('the requests of all processes', () => {
     const ended = all.add({ readers: () => answer() });
     const passed = all.passed();
     expect(await isPending(passed)).toBe(true);
-    // A process whose link is cut still runs.
+    // A process whose link is broken may still be running.
     answer = () => Promise.reject(new Error('gone'));
     expect(await isPending(passed)).toBe(true);
     ended();

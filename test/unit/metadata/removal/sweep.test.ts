@@ -19,7 +19,7 @@ import { MemoryTable } from '../../../support/memory-table.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 const timeout = 14 * minute;
-/** What a sweep tells of entries that do not say how large their content was, where no reader is known. */
+/** Returns the result of a sweep for entries without the size of their content, where no reader is known. */
 const swept = (freed: number) => ({
   result: { freed, complete: true, blobs: freed, bytes: 0, held: { things: 0, blobs: 0, bytes: 0 } },
 });
@@ -45,7 +45,7 @@ function world() {
   const time = new VirtualTime();
   const table = new MemoryTable({ freeChecks: false });
   const removed = new Set<string>();
-  /** DeleteObjects answers 200, and names what it could not delete. */
+  /** DeleteObjects responds with 200, and lists the objects that it could not delete. */
   const undeletable = new Set<string>();
   const requests: number[] = [];
   const blobs = {
@@ -189,7 +189,7 @@ describe('the follower of the change feed', () => {
     const calls = { ...table.calls };
     await services({ table, blobs }).queue.follow(table.feed.slice(-1));
     expect(requests).toEqual([]);
-    // Three entries, whatever number of parts there are.
+    // Three entries, regardless of the number of parts.
     expect(table.calls).toEqual({ ...calls, write: calls.write + 3 });
     expect(await sweep()).toMatchObject({ result: { complete: true } });
     expect(requests).toEqual([1]);

@@ -38,13 +38,13 @@ async function furnish(): Promise<void> {
 const kindsOf = (findings: readonly { kind: FindingKind }[]): FindingKind[] =>
   [...new Set(findings.map(({ kind }) => kind))].sort();
 
-/** The keys that the next lifecycle pass is told to look at. */
+/** Returns the keys that the next lifecycle pass has to check again. */
 async function rechecked(): Promise<readonly unknown[]> {
   const { items } = await world.table.query(partition.lifecycleRechecks(bucket.id));
   return items.map(({ attributes }) => attributes['key']);
 }
 
-/** The scrub finds this and nothing else, changes nothing unless told to, mends it, and then finds nothing. */
+/** Expects that the scrub finds exactly these, changes nothing without `repair`, repairs them, and then finds nothing. */
 async function expectMended(...kinds: FindingKind[]): Promise<void> {
   const before = await everything();
   const looked = await world.scrub();
@@ -61,7 +61,7 @@ async function expectMended(...kinds: FindingKind[]): Promise<void> {
   expect((await world.scrub()).findings).toEqual([]);
 }
 
-/** The scrub tells it as lost, mending or not, and changes nothing. */
+/** Expects that the scrub reports the damage as lost, with and without `repair`, and changes nothing. */
 async function expectLost(kind: FindingKind): Promise<void> {
   const before = await everything();
   for (const repair of [false, true]) {
@@ -541,7 +541,7 @@ describe('buckets', () => {
     await world.pass(day / 2);
     await world.pass(day);
     for await (const { key } of world.table.scan()) {
-      // What it held is still to be paid for.
+      // Its storage still has to be billed.
       const stays = key.pk.startsWith('upload/') || key.pk.startsWith('storage/');
       if (!stays) expect(`${key.pk} ${key.sk}`).not.toContain(gone.id);
     }

@@ -104,7 +104,10 @@ async function worldWith(objects: readonly (readonly [key: string, damage: strin
   return world;
 }
 
-/** Counts what is asked of the blob store, blob by blob, from now on. @returns what was counted since it was called before */
+/**
+ * Counts the reads of descriptions in the blob store, by blob, from now on.
+ * @returns a function that returns the counts since its previous call
+ */
 function countDescribes(world: ScrubWorld): () => Readonly<Record<string, number>> {
   let counts: Record<string, number> = {};
   const describeBlob = world.blobs.describe.bind(world.blobs);

@@ -9,7 +9,7 @@ import { versionIdOf } from '../../../../shared/metadata/objects/versions.ts';
 import { runs } from '../../../support/runs.ts';
 import { ScrubWorld } from '../../../support/scrub-world.ts';
 
-/** What is done to one of a few buckets and keys. The numbers choose among what there is. */
+/** An action on one of a few buckets and keys. The numbers choose among the existing ones. */
 interface Step {
   readonly bucket: string;
   readonly key: string;
@@ -89,7 +89,7 @@ class Play {
   }
 }
 
-/** Takes steps while somebody walks through the table. */
+/** Takes steps during scans of the table. */
 function takeMeanwhile({ world }: Play, take: () => Promise<void>): void {
   const { table } = world;
   const scan = table.scan.bind(table);
@@ -133,7 +133,7 @@ describe('whatever is done', () => {
       fc.asyncProperty(steps, steps, async (before, meanwhile) => {
         const play = new Play();
         for (const step of before) await play.take(step);
-        // What waits to be freed would hide much.
+        // The entries that wait to be freed would hide many errors.
         await play.world.pass(2 * hour);
         const left = meanwhile.values();
         takeMeanwhile(play, async () => {

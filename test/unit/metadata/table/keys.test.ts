@@ -16,7 +16,7 @@ import {
 } from '../../../../shared/metadata/table/upload-keys.ts';
 import { runs } from '../../../support/runs.ts';
 
-/** What users name, slashes and all; ids have none. */
+/** Names chosen by users, which may contain slashes; ids do not. */
 const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((one) => !one.includes('\0'));
 const id = fc.stringMatching(/^[-0-9A-Z_a-z]{22}$/);
 const time = fc.integer({ min: 0, max: 4_000_000_000_000 });

@@ -66,7 +66,7 @@ describe('of one part number', () => {
     let released = false;
     const completing = world.objects.put(asService(bucket, 'key'), versionOf(upload, 6, result, manifest), {
       extras: async (_, __, now) => {
-        // What it commits with was read; only now is the part let go of.
+        // The part is released only after the data for the commit was read.
         const companions = await world.uploads.completion(now, upload, manifest, result);
         if (!released) for (let again = 0; again < keptUploadsOfPart; again += 1) await uploadAgain(id, 1, 'again');
         if (!released) await world.drain();

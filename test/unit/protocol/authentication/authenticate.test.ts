@@ -83,7 +83,7 @@ function digest(algorithm: DigestAlgorithm, data: string): Uint8Array {
 
 const base64 = (algorithm: DigestAlgorithm, data: string) => Buffer.from(digest(algorithm, data)).toString('base64');
 
-/** A PUT of `hello` by nobody. */
+/** An anonymous PUT of `hello`. */
 function put(headers: Record<string, string> = {}, ...body: string[]): RequestMessage {
   const sent = { host: 's3.example.com', 'content-length': '5', ...headers };
   return message(
@@ -529,7 +529,7 @@ describe('the verified body', () => {
   });
 });
 
-/** A PUT of unsigned chunks by nobody; `hello` unless a length is given. */
+/** An anonymous PUT of unsigned chunks; of `hello` unless a length is given. */
 function unsignedChunks(wire: Uint8Array | string, headers: Record<string, string> = {}): RequestMessage {
   const sent = {
     'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
@@ -677,7 +677,7 @@ describe('unsigned chunks', () => {
   });
 });
 
-/** A signed PUT of signed chunks, whatever they are. */
+/** A signed PUT of the given signed chunks. */
 function signedChunks(
   body: Chunked,
   words = awsWords,
@@ -817,7 +817,7 @@ describe('signed chunks', () => {
   });
 });
 
-/** Changes one thing that a signature covers; undefined if what comes of it means the same. */
+/** Changes one element that a signature covers; undefined if the result is equivalent. */
 type Tampering = (
   request: RequestMessage & { wire?: Buffer },
   random: (below: number) => number,
@@ -834,7 +834,7 @@ function changeText(text: string, random: (below: number) => number, alphabet = 
   return text.slice(0, at) + (way === 1 ? character : '') + text.slice(at + 1);
 }
 
-/** What a target says, in a form that is equal for targets that say the same. */
+/** Returns a canonical form, equal for equivalent targets. */
 function meaning(target: string): string {
   const [path = '', query = ''] = target.split(/\?(.*)/s);
   const decode = (text: string) => {
@@ -867,7 +867,7 @@ const tamperings: Record<string, Tampering> = {
   },
   target: (request, random) => {
     const target = `/${changeText(request.target.slice(1), random)}`;
-    // A URL without its query is nobody's request, not a forged one.
+    // A URL without its query is an anonymous request, not a forged one.
     if (!target.includes('?') && request.target.includes('?')) return undefined;
     return meaning(target) === meaning(request.target) ? undefined : { ...request, target };
   },

@@ -9,9 +9,8 @@ import { person, PipelineInProcess, type Answered } from '../../../support/pipel
 import type { Unsigned } from '../../../support/signer.ts';
 
 /*
- * Who may do what: every operation, asked for by everybody, under every kind of rule. What is expected is written down from what
- * S3's documentation says of ACLs and policies, and from the answers to what it leaves open that docs/adr records; nothing of it is
- * taken from the code.
+ * Every operation, by every kind of caller, under every kind of rule. The expected results are written down from the documentation of S3 on
+ * ACLs and policies and, where it leaves a result open, from the decisions in docs/adr; none is taken from the code.
  */
 
 const people = {
@@ -32,7 +31,7 @@ const everybody: readonly Caller[] = [...(Object.keys(people) as (keyof typeof p
 const users = everybody.filter((one) => one !== 'anonymous');
 const owners = ['owner', 'colleague'] as const;
 
-/** In `granted` and `denied` bucket and objects have the same ACL, which grants each of these what they are named after. */
+/** In `granted` and `denied`, the bucket and its objects have the same ACL, which grants each caller the permission in its name. */
 const acl: Acl = (
   [
     ['owner', 'FULL_CONTROL'],
@@ -67,7 +66,7 @@ type Setting = (typeof settings)[number];
 /** Who may, besides `suspended`, who may nothing; by setting. */
 type Expected = Readonly<Record<Setting, readonly Caller[]>>;
 
-/** What the ACL of bucket or object grants to those who have one of the permissions. */
+/** The callers to whom an ACL of the bucket or object grants an operation that requires one of these permissions. */
 function grantedTo(...names: readonly Caller[]): Partial<Expected> {
   return { granted: [...owners, ...names, 'fullController'] };
 }
@@ -76,7 +75,7 @@ function expected(given: Partial<Expected>): Expected {
   return { private: owners, granted: owners, public: owners, allowed: everybody, denied: [], ...given };
 }
 
-/** A document of the bucket: S3 leaves it to policies, Ceph RGW gives it to whoever may read or write the ACL. */
+/** A document of the bucket: S3 leaves access to policies, Ceph RGW grants it to callers that may read or write the ACL. */
 const readingSettings = expected(grantedTo('aclReader'));
 const writingSettings = expected(grantedTo('aclWriter'));
 const listing = expected({ ...grantedTo('reader'), public: everybody });
@@ -89,10 +88,10 @@ function alsoObjectOwner(of: Expected): Expected {
   return Object.fromEntries(settings.map((name) => [name, [...of[name], 'objectOwner']])) as unknown as Expected;
 }
 
-/** Of an object that belongs to the bucket's owner. */
+/** Reading an object that belongs to the bucket's owner. */
 const reading = expected({ ...grantedTo('reader'), public: everybody });
 
-/** To an object of another project the bucket's policy opens no door, and its owner needs none. */
+/** The bucket's policy grants no access to an object of another project, and the owner of the object needs none. */
 function ofObjectOwner(of: Expected): Expected {
   const also = (names: readonly Caller[]): readonly Caller[] => [...names, 'objectOwner'];
   return {
@@ -104,19 +103,19 @@ function ofObjectOwner(of: Expected): Expected {
   };
 }
 
-/** What a policy cannot take from the owner, who could never change the policy again. */
+/** The operations that a policy cannot deny the owner, who could otherwise never change the policy again. */
 const escaping = (of: Expected): Expected => ({ ...of, denied: owners });
 
 interface Row {
   readonly operation: OperationName;
-  /** What is special about the request. */
+  /** The special case of the request, if any. */
   readonly of?: string;
   readonly request: (state: State) => Unsigned;
   readonly ok: number;
   readonly expected: Expected;
 }
 
-/** What there is in the bucket: an object of its owner's, one of another project, and an upload of the owner's. */
+/** A bucket with an object of its owner's, one of another project, and an upload of the owner's. */
 interface State {
   readonly service: PipelineInProcess;
   readonly uploadId: string;
@@ -170,7 +169,7 @@ function objectRows(): readonly Row[] {
     ['GetObjectAttributes', 200, reading, attributes],
     ['GetObjectTagging', 200, reading, { query: 'tagging' }],
     ['GetObjectTagging', 200, reading, { query: 'tagging&versionId=null' }],
-    // Whoever may write to the bucket, or to the object, may tag it.
+    // Permission to write to the bucket, or to the object, includes tagging it.
     ['PutObjectTagging', 200, writing, { method: 'PUT', query: 'tagging', body: tagging }],
     ['DeleteObjectTagging', 204, writing, { method: 'DELETE', query: 'tagging' }],
     ['GetObjectAcl', 200, expected(grantedTo('aclReader')), { query: 'acl' }],
@@ -215,7 +214,7 @@ const rows: readonly Row[] = [
   settingsOf('ListObjectVersions', 'versions', 200, listing),
   settingsOf('ListMultipartUploads', 'uploads', 200, listing),
 
-  // It is not empty: whoever gets so far may.
+  // The bucket is not empty, so this error shows that the request was authorised.
   settingsOf('DeleteBucket', '', 409, ownerOnly, 'DELETE'),
   settingsOf(
     'PutBucketVersioning',
@@ -249,7 +248,7 @@ const rows: readonly Row[] = [
   settingsOf('GetBucketNotificationConfiguration', 'notification', 200, readingSettings),
   settingsOf('GetBucketReplication', 'replication', 404, readingSettings),
   settingsOf('GetObjectLockConfiguration', 'object-lock', 404, readingSettings),
-  // For the owner, and whom a policy allows it; an ACL says nothing of these.
+  // Allowed to the owner, and through policies; ACLs do not cover these.
   settingsOf('GetBucketEncryption', 'encryption', 404, expected({})),
   settingsOf('PutBucketEncryption', 'encryption', 200, expected({}), 'PUT', encryption),
   settingsOf('DeleteBucketEncryption', 'encryption', 204, expected({}), 'DELETE'),
@@ -425,7 +424,7 @@ const rows: readonly Row[] = [
     { method: 'PUT', query: 'renameObject', headers: { 'x-amz-rename-source': '/bucket/own' } },
   ),
 
-  // An upload is begun by somebody, and goes on in the hands of their project.
+  // An upload needs an initiator with a key, and only its project continues it.
   ofObject('CreateMultipartUpload', '/bucket/new', 200, writingOfUsers, { method: 'POST', query: 'uploads' }),
   {
     operation: 'UploadPart',
@@ -470,7 +469,7 @@ const rows: readonly Row[] = [
   ...objectRows(),
 ];
 
-/** Answers that are not an error, or one that says there is nothing, and mean the same here. */
+/** Whether a request was authorised: it succeeded, or reports that there is nothing. */
 function isThrough(answer: Answered, { ok }: Row): boolean {
   const found = ok === 404 && (answer.status === 200 || answer.status === 204);
   if (answer.code === 'NoSuchUpload') return false;
@@ -554,8 +553,8 @@ describe.each(settings)('where a bucket is %s', (setting) => {
 });
 
 /**
- * Operations with no rights to ask for: whether the service is well; what a browser may ask, which a bucket's CORS rules say; what a
- * link leads to, for whoever has it. To a website everybody is nobody: who sees what of it, its wire tests show.
+ * Operations without authorisation: the health of the service; preflight requests, which the CORS rules of a bucket answer; the target of a
+ * public link, for anyone who has the link. All requests to a website are anonymous; its wire tests cover them.
  */
 const withoutRights: readonly OperationName[] = [
   'GetHealth',

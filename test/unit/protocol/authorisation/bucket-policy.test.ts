@@ -13,7 +13,7 @@ const statement = (principal: string): object => ({
   ...{ Action: 's3:ListBucket', Resource: 'arn:aws:s3:::bucket' },
 });
 
-/** A bucket whose policy was set by a version that kept no ids with it. */
+/** A bucket whose policy was set by a version that did not store ids with it. */
 async function withFormerPolicy(...names: string[]): Promise<PipelineInProcess> {
   const service = new PipelineInProcess([owner, friend]);
   expect((await service.send({ method: 'PUT', path: '/bucket' }, owner)).status).toBe(200);

@@ -15,7 +15,7 @@ async function started(): Promise<PipelineInProcess> {
   return service;
 }
 
-/** Sends what must succeed, as the owner unless said. */
+/** Sends a request that must succeed, by default as the owner. */
 async function done(service: PipelineInProcess, request: Unsigned, by: Person | undefined = owner): Promise<Answered> {
   const answer = await service.send(request, by);
   expect(answer.status, answer.text).toBeLessThan(300);
@@ -185,7 +185,7 @@ describe('what may not be seen', () => {
     { method: 'PUT', body: 'x', headers: { 'if-match': '*' } },
   ];
 
-  /** What of an answer does not differ from request to request. */
+  /** Returns the parts of a response that do not vary between requests. */
   const seen = ({ status, text, header }: Answered): unknown => ({
     status,
     text: text.replace(/<RequestId>.*?<\/RequestId>/, '').replaceAll(/stored|deleted|missing|marked/g, 'key'),
@@ -227,7 +227,7 @@ describe('what may not be seen', () => {
       expect(new Set(answers.map((answer) => JSON.stringify(seen(answer)))).size).toBe(1);
       expect(answers[0]!.status).toBe(403);
     }
-    // Whoever may list sees what there is not, and what there was.
+    // With permission to list, missing and deleted objects are reported as such.
     await done(service, { method: 'PUT', path: '/bucket', query: 'acl', ...open });
     const answers = await Promise.all(asked.map((request) => service.send(request, undefined)));
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 405, 403, 404]);
@@ -241,7 +241,7 @@ describe('what may not be seen', () => {
     expect((await service.send({ path: '/bucket/missing' }, stranger)).code).toBe('AccessDenied');
     await setPolicy(service, { Action: ['s3:GetObject', 's3:ListBucket'], Resource: whole });
     expect((await service.send({ path: '/bucket/missing' }, stranger)).code).toBe('NoSuchKey');
-    // What the parameters of a listing would be is nothing that a GET could say of itself.
+    // A GET has no parameters of a listing, so conditions on them are not met.
     await setPolicy(
       service,
       { Action: 's3:GetObject', Resource: objects },

@@ -30,7 +30,7 @@ function keys(suspended = false): AccessKeys {
   return { find: (id) => Promise.resolve(id === credentials.accessKeyId ? key : undefined) };
 }
 
-/** A request with a form, and whether its body was let go of. */
+/** A request with a form, and whether its body was closed. */
 function request(
   fields: readonly FormField[],
   content = 'content',

@@ -5,7 +5,7 @@ import { edgeWith } from './edge-with.ts';
 
 const edgeSecret = 's3cret';
 
-/** What the router keeps, and the distribution adds. */
+/** The headers that the router preserves and the distribution adds. */
 const kept = {
   'x-stillage-edge': [edgeSecret],
   'x-stillage-target': ['/bucket/a+b?prefix=a+b|c&acl'],

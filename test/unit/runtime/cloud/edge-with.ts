@@ -1,7 +1,7 @@
 import { OriginSecret } from '../../../../functions/runtime/cloud/origin-secret.ts';
 import { SetClock } from '../../../support/fixed-deps.ts';
 
-/** Knows a distribution whose secret has this value and never had another. */
+/** Accepts only a distribution with this secret, which has no previous value. */
 export const edgeWith = (secret: string): OriginSecret =>
   new OriginSecret({
     secret,

@@ -15,8 +15,8 @@ const own: AnyOperation = {
 };
 
 /**
- * While a deployment is upgraded, routers and functions of two versions serve side by side: what reaches the wrong function reaches the
- * right one when it is sent again. SDKs send again what was answered 5xx, and give up at 400.
+ * During an upgrade, routers and functions of two versions run side by side: a request that reaches the wrong function reaches the right
+ * one when it is retried. SDKs retry after 5xx, and give up after 400.
  * https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html
  */
 it('a function has its own operation, and asks for every other one of the route table to be sent again', () => {

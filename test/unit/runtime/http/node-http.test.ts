@@ -10,7 +10,7 @@ import { allBytes } from '../../../support/all-bytes.ts';
 
 let server: Server;
 let problems: string[];
-/** What is answered to a target; all other targets get the answer that is right. */
+/** The responses by target; all other targets get the right one. */
 let answers: Map<string, ResponseMessage>;
 
 beforeEach(async () => {
@@ -47,7 +47,7 @@ function pipelined(method: string, headers = ''): Promise<string> {
   return allBytes(`http://127.0.0.1:${port}`, [Buffer.from(request)]);
 }
 
-/** An answer of that many bytes, so it says. */
+/** A response that announces this length. */
 function announcing(length: number | string, body?: ResponseMessage['body'], status = 200): ResponseMessage {
   const fields = new Fields([
     ['content-length', String(length)],
@@ -71,7 +71,7 @@ describe('an answer that is not as long as it announced', () => {
     answers.set('/wrong', answer());
     const received = await pipelined('GET');
     expect(received).not.toContain('right');
-    // The head goes out with the first byte; what was written last may be lost with the connection.
+    // The head is sent with the first byte; the last bytes may be lost with the connection.
     const [head, body = ''] = received.split('\r\n\r\n');
     if (sent === undefined) expect(received).toBe('');
     else expect(sent).toContain(body);

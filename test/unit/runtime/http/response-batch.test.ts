@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ResponseBatch } from '../../../../functions/runtime/http/response-batch.ts';
 
-/** A response that notes what is done to it. */
+/** A response that records the calls to it. */
 class NotedResponse {
   done: string[] = [];
   readonly #fails: boolean;

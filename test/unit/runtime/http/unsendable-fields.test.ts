@@ -10,7 +10,7 @@ import { signed } from '../../../support/signer.ts';
 
 const owner = person('owner');
 
-/** Adds to an attribute of what is about to be written, as a service did that took any name and value. */
+/** Adds to an attribute of an item to be written, like an earlier service that accepted any name and value. */
 function addTo(attribute: 'um' | 'h', written: unknown, more: (old: object) => object): void {
   if (typeof written !== 'object' || written === null || written instanceof Uint8Array) return;
   const item = written as Record<string, object>;

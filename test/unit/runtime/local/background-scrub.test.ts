@@ -185,7 +185,7 @@ it('goes on where it was stopped', async () => {
   clock.onSleep = () => undefined;
   await scrub().run();
   expect(notes).toEqual([{ blobs: 40, bytes: 40 * MiB, checksummed: 0, damaged: 0 }]);
-  // What the first had read is not read again, but for the part in which it was stopped.
+  // Only the part in which the first scrub was stopped is read again.
   expect(clock.waited - before).toBeLessThan(50_000);
 });
 

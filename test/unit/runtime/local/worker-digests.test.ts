@@ -127,7 +127,7 @@ describe('digests in threads', () => {
     const held = body.update(slot)!.then(() => (isTaken = true));
     await new Promise(setImmediate);
     expect([isTaken, sent.length]).toEqual([false, 4]);
-    // The first tells of the body, too: each message wakes the thread.
+    // The first message starts the body, too, since each message wakes the thread.
     expect(messages).toBe(3);
     const [start] = sent;
     const ring = new DigestRing((start as Extract<DigestOrder, { do: 'start' }>).memory);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Log } from '../../../../functions/runtime/telemetry/log.ts';
 
-/** What a client may put into a name: it must neither begin a line, nor move a cursor, nor turn the text around. */
+/** Names that a client may choose: they must neither begin a line, nor move the cursor, nor reverse the text. */
 const hostile = [
   ['a line of its own', 'a\n12:00:00.000 200 GET GetObject forged', 'a\\u{a}12:00:00.000', 'a\\n12:00:00.000'],
   ['a carriage return', 'a\rb', 'a\\u{d}b', 'a\\rb'],

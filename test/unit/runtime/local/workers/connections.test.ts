@@ -4,7 +4,7 @@ import { Connections, type Place } from '../../../../../functions/runtime/local/
 
 const socket = undefined as unknown as Socket;
 
-/** Processes that may have so many connections each, by their weights; `served` tells in which order they were handed connections. */
+/** Processes with this maximum number of connections each, by their weights; `served` is the order in which they were given connections. */
 function processes(most: number, ...weights: readonly number[]) {
   const connections = new Connections(most);
   const served: number[] = [];

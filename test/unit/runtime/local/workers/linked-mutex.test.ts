@@ -23,7 +23,7 @@ interface Worker {
 /** A primary with a table that only counts commits, and its workers, over streams instead of processes. */
 class Primary {
   readonly #mutex = new KeyedMutex();
-  /** What was committed, in order. */
+  /** The commits, in order. */
   readonly committed: string[] = [];
   /** How many of the next commits conflict. */
   conflicts = 0;
@@ -78,7 +78,7 @@ function put(...keys: readonly ItemKey[]): readonly Step[] {
   );
 }
 
-/** An action that begins, and goes on when it is told to. */
+/** An action that pauses until it is told to continue. */
 function paused() {
   let goOn!: () => void;
   const end = new Promise<void>((resolve) => (goOn = resolve));
