@@ -6,8 +6,9 @@ import { Random } from '../linearizability/random.ts';
 import { PooledClient } from '../support/pooled-client.ts';
 import { runProgram } from '../support/program.ts';
 import { alice, startService, type Service } from '../support/server.ts';
+import { workersOf } from '../support/worker-processes.ts';
 import { SoakClient, type Tally } from './load.ts';
-import { diskUsed, sample, tableSize, workersOf } from './samples.ts';
+import { diskUsed, sample, tableSize } from './samples.ts';
 import { flatnessOf, type Flatness, type Sample } from './verdict.ts';
 
 export interface SoakOptions {
@@ -122,7 +123,7 @@ async function underLoad(
       if (at % Math.max(1, Math.round(10_000 / between)) === 0) tell(progress(samples.at(-1)!, tally, kills, began));
       if (performance.now() < nextKill) continue;
       nextKill += options.killEvery * 1000;
-      const [, ...younger] = await workersOf(service.pid);
+      const [, ...younger] = await workersOf(service);
       if (younger.length === 0) continue;
       process.kill(random.oneOf(younger), 'SIGKILL');
       kills += 1;
