@@ -57,6 +57,8 @@ const mostOfEmptyDirectory = 4 * 1024 * 1024;
 const samplesOfRun = 240;
 const leastBetweenSamples = 1000;
 const mostFaults = 100;
+/** Milliseconds, on a machine that is busy with other things. */
+const mostUntilReplaced = 60_000;
 
 /** Runs the service under load while workers are killed, then deletes everything. @param tell takes a line of progress */
 export async function soak(options: SoakOptions, tell: (line: string) => void): Promise<SoakResult> {
@@ -113,6 +115,7 @@ async function underLoad(
     clients.map((client) => client.run((1000 * clients.length) / options.rate, () => isStopped)),
   );
   const samples: Sample[] = [];
+  const replaced = replacements(service);
   let kills = 0;
   let nextKill = began + options.killEvery * 1000;
   try {
@@ -121,7 +124,8 @@ async function underLoad(
       const latencies = tally.latencies.splice(0);
       samples.push(await sample(service.pid, service.data, latencies));
       if (at % Math.max(1, Math.round(10_000 / between)) === 0) tell(progress(samples.at(-1)!, tally, kills, began));
-      if (performance.now() < nextKill) continue;
+      // Whoever kills a worker that does not serve yet learns nothing, and the log has it as an error.
+      if (performance.now() < nextKill || replaced() < kills) continue;
       nextKill += options.killEvery * 1000;
       const [, ...younger] = await workersOf(service);
       if (younger.length === 0) continue;
@@ -132,7 +136,24 @@ async function underLoad(
     isStopped = true;
     await work;
   }
+  const last = performance.now() + mostUntilReplaced;
+  while (replaced() < kills && performance.now() < last) await sleep(leastBetweenSamples);
+  if (replaced() < kills) tally.faults.push(`${kills - replaced()} killed workers were not replaced`);
   return { samples, kills };
+}
+
+/** Returns a function that counts the workers which have been started in the place of others, and serve. */
+function replacements({ output }: Service): () => number {
+  const text = '"message":"a worker was started"';
+  let count = 0;
+  let from = 0;
+  return () => {
+    for (let at = output.stdout.indexOf(text, from); at >= 0; at = output.stdout.indexOf(text, from)) {
+      count += 1;
+      from = at + text.length;
+    }
+    return count;
+  };
 }
 
 /** Stops the service, and keeps its data. */
@@ -159,8 +180,8 @@ async function spaceWhenEmpty(data: string, args: readonly string[]): Promise<Om
 }
 
 async function command(args: readonly string[]): Promise<void> {
-  const { code, stderr } = await runProgram(args, { killAfter: 10 * 60_000 });
-  if (code !== 0) throw new Error(`stillage ${args.join(' ')} ended with ${String(code)}: ${stderr}`);
+  const { code, stdout, stderr } = await runProgram(args, { killAfter: 10 * 60_000 });
+  if (code !== 0) throw new Error(`stillage ${args.join(' ')} ended with ${String(code)}: ${stdout}${stderr}`);
 }
 
 /** Returns what the service has logged as an error, besides that workers died. */

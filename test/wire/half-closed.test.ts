@@ -17,7 +17,7 @@ const deployments = ['http', 'https'].flatMap((scheme) => ['1', '2'].map((worker
 
 const small = Buffer.from('content');
 /** More than the buffers of two sockets hold. */
-const large = randomBytes(16 * 1024 * 1024);
+const large = randomBytes(4 * 1024 * 1024);
 
 describe.each(deployments)(
   'a client over %s that sends nothing more, to a service of %s processes,',
