@@ -9,6 +9,7 @@ import { put, read } from '../support/objects.ts';
 import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
 import { serviceUnderTest } from '../support/service-under-test.ts';
 import { anonymous, signed, type Unsigned } from '../support/signer.ts';
+import { workersOf } from '../support/worker-processes.ts';
 
 /** Tests the responses of a process that temporarily lacks a resource. */
 
@@ -18,16 +19,17 @@ const run = promisify(execFile);
 /** More than the table keeps: such an object is a file. */
 const large = Buffer.alloc(100_000, 'x');
 
-describe('a process without file handles', () => {
-  const limit = async (...options: string[]): Promise<string> =>
-    (await run('prlimit', ['--pid', String(service.started!.pid), ...options])).stdout.trim();
+describe('processes without file handles', () => {
+  const limit = async (pid: number, ...options: string[]): Promise<string> =>
+    (await run('prlimit', ['--pid', String(pid), ...options])).stdout.trim();
 
-  it('answers 503 to what needs one, and everything again once it has some', async () => {
+  it('answer 503 to what needs one, and everything again once it has some', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'large', large);
     await put(service.client, bucket, 'small', 'content');
-    const usual = await limit('--nofile', '--output', 'SOFT', '--noheadings', '--raw');
-    // The process has no handle for a connection either: these are there before.
+    const processes = [service.started!.pid, ...(await workersOf(service.started!))];
+    const usual = await limit(processes[0]!, '--nofile', '--output', 'SOFT', '--noheadings', '--raw');
+    // There is no handle for a connection either: these are there before, and where they stay.
     const requests: readonly Unsigned[] = [
       { method: 'PUT', path: `/${bucket}/new`, body: large },
       { path: `/${bucket}/large` },
@@ -38,17 +40,19 @@ describe('a process without file handles', () => {
     const health = anonymous(service.host, { path: '/_stillage/health' });
     const all = [...requests.map((request) => signed(service.host, request, { key: service.alice })), health];
     const connections = await Promise.all(all.map(() => RawConnection.open(service.url)));
-    // They have been accepted once something was answered on a later one.
-    await read(service.client, bucket, 'small');
+    for (const connection of connections) {
+      connection.write(requestBytes(health));
+      expect((await connection.response()).status).toBe(200);
+    }
     const answers: RawResponse[] = [];
     try {
-      await limit('--nofile=1:');
+      for (const pid of processes) await limit(pid, '--nofile=1:');
       for (const [at, request] of all.entries()) {
         connections[at]!.write(requestBytes(request));
         answers.push(await connections[at]!.response(request.method));
       }
     } finally {
-      await limit(`--nofile=${usual}:`);
+      for (const pid of processes) await limit(pid, `--nofile=${usual}:`);
       for (const connection of connections) connection.close();
     }
     const [written, got, small, putSmall, removed, ready] = answers;

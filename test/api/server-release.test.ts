@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { requestBytes } from '../support/raw-client.ts';
 import { expectScrubClean } from '../support/scrub-clean.ts';
 import { alice, startService, type Service } from '../support/server.ts';
 import { signed } from '../support/signer.ts';
+import { workersOf } from '../support/worker-processes.ts';
 
 const MiB = 1024 * 1024;
 
@@ -231,10 +232,6 @@ describe('the bytes of deleted objects', { timeout: 120_000 }, () => {
 });
 
 describe('the bytes of deleted objects, with workers', { timeout: 120_000 }, () => {
-  /** The processes of the workers. */
-  const workers = async (): Promise<number[]> =>
-    (await readFile(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')).trim().split(' ').map(Number);
-
   it('stay for a reader on any of them, and no longer', async () => {
     await start('--workers', '2');
     const whole = await putParts('slow');
@@ -253,7 +250,7 @@ describe('the bytes of deleted objects, with workers', { timeout: 120_000 }, () 
     await PausedGet.begin('slow');
     await remove('slow');
     expect(await release()).toMatchObject({ held: { blobs: 3 } });
-    for (const pid of await workers()) process.kill(pid, 'SIGKILL');
+    for (const pid of await workersOf(service)) process.kill(pid, 'SIGKILL');
     await nothingLeft();
   });
 });

@@ -90,9 +90,11 @@ describe('stillage scrub', () => {
     expect(await read(client, 'bucket', 'large')).toBe('x'.repeat(1_000_000));
   });
 
-  it('repairs nothing that a request may be writing, while a service runs', async () => {
+  // It starts the program ten times.
+  it('repairs nothing that a request may be writing, while a service runs', { timeout: 180_000 }, async () => {
     const own = join(folder, 'own');
-    const running = await startService({ data: own });
+    // The body waits for all commands in between.
+    const running = await startService({ data: own, args: ['--limit', 'bodyIdle=600000'] });
     const writer = sdk({ url: running.url }, alice, { maxAttempts: 1 });
     await writer.send(new CreateBucketCommand({ Bucket: 'bucket' }));
     const content = Buffer.alloc(1_000_000, 'in progress ');

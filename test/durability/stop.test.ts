@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,12 +21,8 @@ const pause = 100;
 let data: string;
 let service: Service;
 let client: PooledClient;
-beforeEach(async () => {
-  data = await mkdtemp(join(tmpdir(), 'stillage-stopped-'));
-  service = await startService({ data });
-  client = new PooledClient(service);
-  expect((await client.send({ method: 'PUT', path: '/bucket' })).status).toBe(200);
-});
+/** How many processes serve. */
+let processes: string;
 afterEach(async () => {
   client.close();
   if (service.process.exitCode === null) await service.kill();
@@ -83,13 +79,25 @@ async function usage(): Promise<{ objects: number; bytes: number }> {
   return { objects: Number(headers['x-rgw-object-count']), bytes: Number(headers['x-rgw-bytes-used']) };
 }
 
+function start(...args: readonly string[]): Promise<Service> {
+  return startService({ data, args: ['--workers', processes, ...args] });
+}
+
 async function restart(): Promise<void> {
   client.close();
-  service = await startService({ data });
+  service = await start();
   client = new PooledClient(service);
 }
 
-describe('SIGTERM', () => {
+describe.each(['1', '2'])('SIGTERM, to a service of %s processes,', (count) => {
+  beforeEach(async () => {
+    processes = count;
+    data = await mkdtemp(join(tmpdir(), 'stillage-stopped-'));
+    service = await start();
+    client = new PooledClient(service);
+    expect((await client.send({ method: 'PUT', path: '/bucket' })).status).toBe(200);
+  });
+
   it('cuts no request that is running, and takes no new connection', async () => {
     const large = Buffer.alloc(16 * MiB, 'large ');
     expect((await client.send({ method: 'PUT', path: '/bucket/large', body: large })).status).toBe(200);
@@ -141,7 +149,7 @@ describe('SIGTERM', () => {
   it('is not held up by them over TLS either, nor by half a handshake', async () => {
     const { certificate, key, authority } = await issueCertificate(data, ['127.0.0.1']);
     expect(await service.stop()).toBe(0);
-    service = await startService({ data, args: ['--tls-cert', certificate, '--tls-key', key] });
+    service = await start('--tls-cert', certificate, '--tls-key', key);
     const ca = await readFile(authority);
     const open = async (): Promise<TLSSocket> => {
       const socket = connectTls({ host: '127.0.0.1', port: service.port, ca });
@@ -167,6 +175,45 @@ describe('SIGTERM', () => {
     const finished = Date.now();
     expect(await stopped).toBe(0);
     expect(Date.now() - finished).toBeLessThan(soon);
+  });
+
+  it('is not held up by clients that keep connections open which have ended', async () => {
+    const sockets: Socket[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
+      sockets.push(socket.on('error', () => undefined));
+      socket.write(bytesOf({ method: 'HEAD', path: '/bucket' }));
+      expect(String(await once(socket, 'data'))).toContain('HTTP/1.1 200');
+      socket.write('nothing\r\n\r\n');
+      expect(String(await once(socket, 'data'))).toContain('HTTP/1.1 400');
+    }
+    const started = Date.now();
+    expect(await service.stop()).toBe(0);
+    expect(Date.now() - started).toBeLessThan(2 * soon);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('sends their responses to clients that have closed their side', async () => {
+    const body = Buffer.alloc(4 * MiB, 'large ');
+    expect((await client.send({ method: 'PUT', path: '/bucket/large', body })).status).toBe(200);
+    const sockets = Array.from({ length: 3 }, () =>
+      connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true }),
+    );
+    const sizes = sockets.map(async (socket) => {
+      let size = 0;
+      socket.end(bytesOf({ path: '/bucket/large' }));
+      await once(socket, 'readable');
+      socket.on('data', (bytes: Buffer) => (size += bytes.length)).pause();
+      return async () => {
+        socket.resume();
+        await once(socket, 'end');
+        return size;
+      };
+    });
+    const rest = await Promise.all(sizes);
+    const stopped = service.stop();
+    for (const size of rest) expect(await size()).toBeGreaterThan(body.length);
+    expect(await stopped).toBe(0);
   });
 
   it('loses no change that is still to be counted', async () => {

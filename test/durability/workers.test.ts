@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PooledClient } from '../support/pooled-client.ts';
 import { runProgram } from '../support/program.ts';
 import { alice, startService, type Service, type ServiceOptions } from '../support/server.ts';
+import { workersOf } from '../support/worker-processes.ts';
 import { expectAsKnown } from './as-known.ts';
 import { Journal } from './journal.ts';
 import { Writer } from './writer.ts';
@@ -25,12 +26,6 @@ function startWorkers(options: ServiceOptions = {}): Promise<Service> {
   return startService({ data, ...options, args: ['--workers', String(count), ...limits, ...(options.args ?? [])] });
 }
 
-/** The processes of the workers. */
-async function workersOf({ pid }: Service): Promise<number[]> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return children.trim().split(' ').map(Number);
-}
-
 /** A client with one connection for each process: a connection is handed to one that has few. */
 async function clientsOf(service: Service): Promise<readonly PooledClient[]> {
   const clients: PooledClient[] = [];
@@ -47,7 +42,7 @@ async function clientsOf(service: Service): Promise<readonly PooledClient[]> {
 }
 
 describe('workers', () => {
-  it('are one service: each sees at once what another has answered', { timeout: 60_000 }, async () => {
+  it('are one service: each sees at once what another has answered', async () => {
     const service = await startWorkers();
     expect(await workersOf(service)).toHaveLength(count - 1);
     const clients = await clientsOf(service);
@@ -77,7 +72,7 @@ describe('workers', () => {
     expect(service.output.stdout).not.toContain('"level":"error"');
   });
 
-  it('see a policy that another one was sent with their next request', { timeout: 60_000 }, async () => {
+  it('see a policy that another one was sent with their next request', async () => {
     const service = await startWorkers();
     const clients = await clientsOf(service);
     const [first] = clients as [PooledClient];
@@ -99,7 +94,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('take turns at one key, so that none of many writers is sent away', { timeout: 60_000 }, async () => {
+  it('take turns at one key, so that none of many writers is sent away', async () => {
     const service = await startWorkers();
     const client = new PooledClient(service);
     expect((await client.send({ method: 'PUT', path: `/${bucket}` })).status).toBe(200);
@@ -115,7 +110,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('keep the quota of the service, to the object', { timeout: 60_000 }, async () => {
+  it('keep the quota of the service, to the object', async () => {
     const service = await startWorkers({ args: ['--limit', 'bucketObjects=40'] });
     const client = new PooledClient(service);
     expect((await client.send({ method: 'PUT', path: `/${bucket}` })).status).toBe(200);
@@ -133,7 +128,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('count the requests of a party together', { timeout: 60_000 }, async () => {
+  it('count the requests of a party together', async () => {
     const service = await startWorkers({ args: ['--limit', 'requestsPerSecond=20'] });
     const client = new PooledClient(service);
     const started = Date.now();
@@ -145,7 +140,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('write whole lines to one log', { timeout: 60_000 }, async () => {
+  it('write whole lines to one log', async () => {
     const service = await startWorkers();
     const client = new PooledClient(service);
     const answers = await Promise.all(Array.from({ length: 600 }, () => client.send({ path: '/' })));
@@ -217,7 +212,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('finish what they are doing when the service is stopped', { timeout: 60_000 }, async () => {
+  it('finish what they are doing when the service is stopped', async () => {
     const service = await startWorkers();
     const client = new PooledClient(service);
     expect((await client.send({ method: 'PUT', path: `/${bucket}` })).status).toBe(200);
@@ -255,7 +250,7 @@ describe('a second service on a data directory', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('is the only one of several that are started at the same time', { timeout: 60_000 }, async () => {
+  it('is the only one of several that are started at the same time', async () => {
     await (await startService({ data })).kill();
     const started = await Promise.allSettled(Array.from({ length: 4 }, () => startService({ data })));
     const services = started.filter((one) => one.status === 'fulfilled').map(({ value }) => value);

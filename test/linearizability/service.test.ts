@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PooledClient } from '../support/pooled-client.ts';
 import { alice, startService, type Service } from '../support/server.ts';
+import { workersOf } from '../support/worker-processes.ts';
 import type { Send } from './exchange.ts';
 import { Random } from './random.ts';
 import { Workload } from './workload.ts';
@@ -91,9 +92,4 @@ function connect(service: Service): { send: Send; close: () => void } {
 function errorsOf({ output }: Service): string[] {
   const errors = output.stdout.split('\n').filter((line) => line.includes('"level":"error"'));
   return errors.filter((line) => !/a worker died|the source changed at every attempt/.test(line));
-}
-
-async function workersOf({ pid }: Service): Promise<number[]> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return children.trim().split(' ').map(Number);
 }

@@ -10,6 +10,7 @@ import { runProgram } from '../support/program.ts';
 import { exchange } from '../support/raw-client.ts';
 import { freePort } from '../support/free-port.ts';
 import { startService, type Service } from '../support/server.ts';
+import { workersOf } from '../support/worker-processes.ts';
 
 const recipes = join(import.meta.dirname, '../../docs/recipes');
 const token = 'a token of the tests'.replaceAll(' ', '-');
@@ -141,8 +142,7 @@ describe('metrics', () => {
     await Promise.all(Array.from({ length: 40 }, () => client.send({ path: '/' })));
     client.close();
     expect(samplesOf(await scrape(url)).get(requests('ListBuckets', '2xx'))).toBe(40);
-    const children = await readFile(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8');
-    process.kill(Number(children.trim().split(' ')[0]), 'SIGKILL');
+    process.kill((await workersOf(service))[0]!, 'SIGKILL');
     let samples = samplesOf(await scrape(url));
     for (let looks = 0; looks < 100 && samples.get('stillage_worker_deaths_total') === 0; looks += 1) {
       await sleep(50);

@@ -4,6 +4,7 @@ import { exchange, RawConnection, requestBytes } from '../support/raw-client.ts'
 import { bob, startService, type Service } from '../support/server.ts';
 import { signed, type Unsigned } from '../support/signer.ts';
 import { run } from '../support/programs.ts';
+import { workersOf } from '../support/worker-processes.ts';
 import { handlesOf, idleConnections } from './processes.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -88,6 +89,41 @@ describe('a service with few file handles', () => {
       expect(await served(service, { path: '/bucket/large' })).toEqual(large);
     }
     expect(await service.stop()).toBe(0);
+  });
+
+  it('answers those whose worker has none for them', async () => {
+    const service = await startService({ args: ['--workers', '2'] });
+    onTestFinished(async () => {
+      await service.kill();
+    });
+    const worker = (await workersOf(service))[0]!;
+    const limit = (soft: string) => run('prlimit', ['--pid', String(worker), `--nofile=${soft}:`]);
+    const { stdout } = await run('prlimit', ['--pid', String(worker), '--nofile', '--output', 'SOFT', '--noheadings']);
+    const names = new Set<string>();
+    const ask = async (): Promise<RawConnection> => {
+      const connection = await RawConnection.open(service.url);
+      onTestFinished(() => connection.close());
+      connection.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      const response = await connection.response();
+      expect(response.status).toBe(200);
+      names.add(response.header('x-amz-id-2')!);
+      return connection;
+    };
+    for (let at = 0; at < 4; at += 1) await ask();
+    expect(names.size).toBe(2);
+
+    await limit('1');
+    names.clear();
+    for (let at = 0; at < 4; at += 1) await ask();
+    expect(names.size).toBe(1);
+    // Several at once, some of which wait for one another.
+    await Promise.all(Array.from({ length: 10 }, ask));
+
+    await limit(stdout.trim());
+    for (let at = 0; at < 20; at += 1) await ask();
+    expect(names.size).toBe(2);
+    expect(await service.stop()).toBe(0);
+    expect(service.output.stdout).not.toContain('"level":"error"');
   });
 
   it('does not start with fewer than it needs, and says so in one line', async () => {

@@ -6,8 +6,9 @@ import { Random } from '../linearizability/random.ts';
 import { PooledClient } from '../support/pooled-client.ts';
 import { runProgram } from '../support/program.ts';
 import { alice, startService, type Service } from '../support/server.ts';
+import { workersOf } from '../support/worker-processes.ts';
 import { SoakClient, type Tally } from './load.ts';
-import { diskUsed, sample, tableSize, workersOf } from './samples.ts';
+import { diskUsed, sample, tableSize } from './samples.ts';
 import { flatnessOf, type Flatness, type Sample } from './verdict.ts';
 
 export interface SoakOptions {
@@ -56,6 +57,8 @@ const mostOfEmptyDirectory = 4 * 1024 * 1024;
 const samplesOfRun = 240;
 const leastBetweenSamples = 1000;
 const mostFaults = 100;
+/** Milliseconds, on a machine that is busy with other things. */
+const mostUntilReplaced = 60_000;
 
 /** Runs the service under load while workers are killed, then deletes everything. @param tell takes a line of progress */
 export async function soak(options: SoakOptions, tell: (line: string) => void): Promise<SoakResult> {
@@ -112,6 +115,7 @@ async function underLoad(
     clients.map((client) => client.run((1000 * clients.length) / options.rate, () => isStopped)),
   );
   const samples: Sample[] = [];
+  const replaced = replacements(service);
   let kills = 0;
   let nextKill = began + options.killEvery * 1000;
   try {
@@ -120,9 +124,10 @@ async function underLoad(
       const latencies = tally.latencies.splice(0);
       samples.push(await sample(service.pid, service.data, latencies));
       if (at % Math.max(1, Math.round(10_000 / between)) === 0) tell(progress(samples.at(-1)!, tally, kills, began));
-      if (performance.now() < nextKill) continue;
+      // Whoever kills a worker that does not serve yet learns nothing, and the log has it as an error.
+      if (performance.now() < nextKill || replaced() < kills) continue;
       nextKill += options.killEvery * 1000;
-      const [, ...younger] = await workersOf(service.pid);
+      const [, ...younger] = await workersOf(service);
       if (younger.length === 0) continue;
       process.kill(random.oneOf(younger), 'SIGKILL');
       kills += 1;
@@ -131,7 +136,24 @@ async function underLoad(
     isStopped = true;
     await work;
   }
+  const last = performance.now() + mostUntilReplaced;
+  while (replaced() < kills && performance.now() < last) await sleep(leastBetweenSamples);
+  if (replaced() < kills) tally.faults.push(`${kills - replaced()} killed workers were not replaced`);
   return { samples, kills };
+}
+
+/** Returns a function that counts the workers which have been started in the place of others, and serve. */
+function replacements({ output }: Service): () => number {
+  const text = '"message":"a worker was started"';
+  let count = 0;
+  let from = 0;
+  return () => {
+    for (let at = output.stdout.indexOf(text, from); at >= 0; at = output.stdout.indexOf(text, from)) {
+      count += 1;
+      from = at + text.length;
+    }
+    return count;
+  };
 }
 
 /** Stops the service, and keeps its data. */
@@ -144,7 +166,12 @@ async function stopKeeping({ process: child, pid }: Service): Promise<number | n
 /** Removes the leftovers of killed processes, compacts the table, and restarts the service. */
 async function spaceWhenEmpty(data: string, args: readonly string[]): Promise<Omit<Space, 'whileRunning'>> {
   await command(['release', '--data', data]);
-  await command(['scrub', '--repair', '--min-age', '0', '--data', data]);
+  const scrub = ['scrub', '--min-age', '0', '--data', data];
+  // It ends with 1 if there was something to remove; a second one must find nothing.
+  const found = await command([...scrub, '--repair'], [0, 1]);
+  const others = [...found.matchAll(/^\d+ × (?!orphan-blob:).*$/gm)].map(([line]) => line);
+  if (others.length > 0) throw new Error(`killed workers have left more than orphans: ${others.join('; ')}`);
+  await command(scrub);
   const [whenEmpty, tableBeforeCompaction] = [await diskUsed(data), await tableSize(data)];
   await command(['compact', '--data', data]);
   const tableAfterCompaction = await tableSize(data);
@@ -157,9 +184,12 @@ async function spaceWhenEmpty(data: string, args: readonly string[]): Promise<Om
   return { whenEmpty, tableBeforeCompaction, tableAfterCompaction };
 }
 
-async function command(args: readonly string[]): Promise<void> {
-  const { code, stderr } = await runProgram(args, { killAfter: 10 * 60_000 });
-  if (code !== 0) throw new Error(`stillage ${args.join(' ')} ended with ${String(code)}: ${stderr}`);
+async function command(args: readonly string[], codes: readonly number[] = [0]): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(args, { killAfter: 10 * 60_000 });
+  if (code === null || !codes.includes(code)) {
+    throw new Error(`stillage ${args.join(' ')} ended with ${String(code)}: ${stdout}${stderr}`);
+  }
+  return stdout;
 }
 
 /** Returns the errors that the service has logged, except for the deaths of workers. */

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { workersOf } from '../support/worker-processes.ts';
 import { quantile, type Sample } from './verdict.ts';
 
 /** The resources that a process uses. */
@@ -25,12 +26,6 @@ async function useOf(pid: number): Promise<ProcessUse | undefined> {
     if (isGone(error as NodeJS.ErrnoException)) return undefined;
     throw error;
   }
-}
-
-/** Returns the ids of the workers of a service, the oldest first. */
-export async function workersOf(pid: number): Promise<readonly number[]> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return children.trim().split(' ').filter(Boolean).map(Number);
 }
 
 /** Returns how much of the disk the files below a directory take, in bytes. */
@@ -62,7 +57,7 @@ export async function tableSize(data: string): Promise<number> {
  * @param latencies of the requests since the last sample, in milliseconds
  */
 export async function sample(pid: number, data: string, latencies: readonly number[]): Promise<Sample> {
-  const [oldest] = await workersOf(pid);
+  const [oldest] = await workersOf({ pid });
   const [primary, worker, table, disk] = await Promise.all([
     useOf(pid),
     oldest === undefined ? undefined : useOf(oldest),

@@ -1,6 +1,7 @@
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients.ts';
+import { isCloud } from '../support/deployed.ts';
 import { expectError } from '../support/expect-error.ts';
 import { put, read, versionsOf } from '../support/objects.ts';
 import { exchange, RawConnection, requestBytes, type RawRequest } from '../support/raw-client.ts';
@@ -233,6 +234,19 @@ describe('requests on one connection', () => {
     for (const method of ['PUT', 'GET', 'DELETE']) statuses.push((await connection.response(method)).status);
     expect(statuses).toEqual([200, 200, 204]);
     connection.close();
+  });
+
+  // A distribution sends each on a connection of its own.
+  it.runIf(!isCloud)('are not carried out after one whose response closes the connection', async () => {
+    const refused = sign({ method: 'PUT', path: `/${bucketName()}/key`, body: Buffer.alloc(200_000) });
+    const connection = await RawConnection.open(service.url);
+    connection.write(Buffer.concat([requestBytes(refused), Buffer.from(upload(), 'latin1')]));
+    const response = await connection.response('PUT');
+    expectError(response, 404, 'NoSuchBucket');
+    expect(response.header('connection')).toBe('close');
+    expect(await connection.closedWithin(10_000)).toBe(true);
+    connection.close();
+    expect(await versionsOf(service.client, bucket)).toEqual([]);
   });
 
   it('stay apart when the body of one looks like another', async () => {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { issueCertificate } from '../support/certificates.ts';
 import { RawConnection, type RawResponse } from '../support/raw-client.ts';
 import { startService, type Service } from '../support/server.ts';
+import { workersOf } from '../support/worker-processes.ts';
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -28,21 +29,22 @@ async function connectionToEach(url: string, authority?: string): Promise<Readon
   return connections;
 }
 
-async function workerOf({ pid }: Service): Promise<number> {
-  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim());
+async function workerOf(service: Service): Promise<number> {
+  return (await workersOf(service))[0]!;
 }
 
 describe.each(['http', 'https'])('connections over %s to a service with a worker', (scheme) => {
   let service: Service;
   let folder: string;
   let authority: string | undefined;
+  let tls: readonly string[];
   let connections: ReadonlyMap<string, RawConnection>;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stillage-connections-'));
     const files = scheme === 'https' ? await issueCertificate(folder, ['127.0.0.1', 'localhost']) : undefined;
     authority = files && (await readFile(files.authority, 'utf8'));
-    const tls = files ? ['--tls-cert', files.certificate, '--tls-key', files.key] : [];
-    service = await startService({ args: ['--workers', '2', '--limit', 'requestDuration=2000', ...tls] });
+    tls = files ? ['--tls-cert', files.certificate, '--tls-key', files.key] : [];
+    service = await startService({ args: ['--workers', '2', ...tls] });
   });
   afterAll(async () => {
     expect(await service.stop()).toBe(0);
@@ -69,12 +71,14 @@ describe.each(['http', 'https'])('connections over %s to a service with a worker
   });
 
   it('are cut off by both if a request does not end in time', async () => {
-    connections = await connectionToEach(service.url, authority);
+    const impatient = await startService({ args: ['--workers', '2', '--limit', 'requestDuration=5000', ...tls] });
+    connections = await connectionToEach(impatient.url, authority);
     for (const connection of connections.values()) connection.write('GET / HTTP/1.1\r\n');
     for (const connection of connections.values()) {
       expect((await connection.response()).text).toContain('<Code>RequestTimeout</Code>');
       expect(await connection.closedWithin(10_000)).toBe(true);
     }
+    expect(await impatient.stop()).toBe(0);
   });
 
   it('are served when many come at once', async () => {

@@ -12,6 +12,7 @@ import { readCloudSettings } from './settings.ts';
 import { answerClientErrors } from '../http/client-errors.ts';
 import { closing } from '../http/listening.ts';
 import { nodeHttpListener, type Handler } from '../http/node-http.ts';
+import { listenToRequests, serverOptions } from '../http/request-listening.ts';
 import { onlyOperations } from './only-operations.ts';
 import { originalsOf, refusalOfOthers } from './through-router.ts';
 import { UploadBudget } from './upload-budget.ts';
@@ -42,18 +43,10 @@ export async function startByteLane(environment: Readonly<Record<string, string 
     keepAlive: () => server.listening,
     telemetry: log,
   });
-  const options = {
-    maxHeaderSize: 64 * 1024,
-    requestTimeout: limits.requestDuration,
-    noDelay: true,
-    requireHostHeader: false,
-  };
-  const server = createServer(options, listener);
-  // Node would silently drop fields after the thousandth. maxHeaderSize bounds them.
-  server.maxHeadersCount = 0;
+  const server = createServer(serverOptions(limits));
+  listenToRequests(server, listener);
   // Longer than the idle timeout of the load balancer, so that it never uses a connection that the server is closing.
   server.keepAliveTimeout = 140 * second;
-  server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry: log, requestId, hostId: '', consoleOrigins: settings.consoleOrigins });
   const close = closing(server);
 

@@ -20,11 +20,17 @@ interface Deps {
 /** A well-formed request line (RFC 9112 §3) with a method that Node's parser does not know. */
 const unknownMethod = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r\n/;
 
+/** Codes of errors after which a client cannot read an answer. */
+const unanswered: ReadonlySet<string> = new Set(['ECONNRESET', 'ERR_TLS_HANDSHAKE_TIMEOUT']);
+
 /** Node's error for a request that it could not parse. */
 interface ClientError extends NodeJS.ErrnoException {
   /** The last bytes received. */
   readonly rawPacket?: Buffer;
 }
+
+/** Milliseconds for which a connection stays open after its last response, so that the client receives it, for a client that does not close it. */
+const lingering = 5000;
 
 /** Answers requests that Node's HTTP parser refuses, and CONNECT, with an S3 error, and closes the connection. */
 export function answerClientErrors(server: Server, { telemetry, requestId, hostId, consoleOrigins }: Deps): void {
@@ -43,7 +49,8 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     const body = errorDocument(refusal, { requestId: id, hostId });
     const cors = typeof by === 'string' ? [] : corsFieldsOf(by, consoleOrigins);
     const headers = [...Object.entries(refusal.headers), ...cors].map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(
+    endConnection(
+      socket,
       `HTTP/1.1 ${status} ${code}\r\nx-amz-request-id: ${id}\r\nx-amz-id-2: ${hostId}\r\n` +
         `date: ${formatHttpDate(Date.now())}\r\nserver: Stillage\r\ncontent-type: application/xml\r\n${headers.join('')}` +
         `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -56,7 +63,7 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
 
   // CONNECT: Node hands over the connection. Earlier requests on it get no response.
   server.on('connect', (_, socket: Duplex) => {
-    socket.on('error', () => undefined).once('finish', () => socket.destroy());
+    socket.on('error', () => undefined).resume();
     if ((running.get(socket)?.size ?? 0) > 0) socket.destroy();
     else refuse(socket, methodNotAllowed('CONNECT'), 'CONNECT');
   });
@@ -65,15 +72,22 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     const responses = [...(running.get(socket) ?? [])];
     if (isAfterThem(responses, error)) {
       // The error follows complete requests, which get their responses.
-      responses.at(-1)!.once('close', () => socket.end());
+      responses.at(-1)!.once('close', () => endConnection(socket));
       return;
     }
-    if (error.code === 'ECONNRESET' || !socket.writable || responses.some(({ headersSent }) => headersSent)) {
+    if (unanswered.has(error.code ?? '') || !socket.writable || responses.some(({ headersSent }) => headersSent)) {
       socket.destroy();
       return;
     }
     refuse(socket, s3ErrorOf(error), responses.at(-1)?.req ?? '-');
   });
+}
+
+/** Sends the last bytes of a connection, and closes it. */
+function endConnection(socket: Duplex, last = ''): void {
+  socket.end(last);
+  const timer = setTimeout(() => socket.destroy(), lingering);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** Returns the CORS headers for a refusal of a request with a well-formed head. */

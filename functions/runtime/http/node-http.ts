@@ -7,6 +7,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
+import { ReaderLimit } from './reader-limit.ts';
 import { ResponseBatch } from './response-batch.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
 
@@ -40,7 +41,10 @@ const drainTime = 5000;
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
   /** The end of the last request of each connection. */
   const turns = new WeakMap<Socket, Promise<void>>();
-  const batch = new ResponseBatch();
+  /** The connections whose last response has begun. */
+  const closing = new WeakSet<Socket>();
+  const readers = new ReaderLimit(options.limits.readerIdle);
+  const batch = new ResponseBatch((response) => readers.follow(response));
   const answer = async (
     before: Promise<void> | undefined,
     request: IncomingMessage,
@@ -49,7 +53,9 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
     try {
       // Pipelined requests run one after the other, as a later one may depend on an earlier one.
       await before;
-      await respond(handler, options, batch, request, response);
+      // After its last response, nothing is carried out that a connection still brings (RFC 9112, section 9.6).
+      if (closing.has(request.socket) || request.socket.writableEnded) return;
+      await respond(handler, options, { batch, readers, closing }, request, response);
     } catch {
       // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
       response.destroy();
@@ -61,10 +67,16 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
   };
 }
 
+/** What responses are sent with. */
+interface Sending {
+  readonly batch: ResponseBatch;
+  readonly readers: ReaderLimit;
+}
+
 async function respond(
   handler: Handler,
   { proxies, limits, keepAlive, telemetry, connections }: NodeHttpOptions,
-  batch: ResponseBatch,
+  { closing, ...sending }: Sending & { readonly closing: WeakSet<Socket> },
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -87,7 +99,9 @@ async function respond(
     isSurplus,
   });
   try {
-    await send(response, answer, body, { batch, keepAlive: keepAlive() && !isSurplus, readerIdle: limits.readerIdle });
+    const isLast = body.leftUnread || isSurplus || !keepAlive();
+    if (isLast) closing.add(request.socket);
+    await send(response, answer, body, { ...sending, isLast });
   } catch (error) {
     if (error instanceof WrongLength) {
       telemetry.problem('a connection was cut off', error, {
@@ -106,11 +120,7 @@ async function send(
   response: ServerResponse,
   answer: ResponseMessage,
   incoming: IncomingBody,
-  {
-    batch,
-    keepAlive,
-    readerIdle,
-  }: { readonly batch: ResponseBatch; readonly keepAlive: boolean; readonly readerIdle: number },
+  { batch, readers, isLast }: Sending & { readonly isLast: boolean },
 ): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
@@ -126,47 +136,30 @@ async function send(
     headers.push('content-length', String(whole.byteLength));
   }
   if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
-  if (incoming.leftUnread || !keepAlive) headers.push('connection', 'close');
+  if (isLast) headers.push('connection', 'close');
   response.sendDate = false;
   response.writeHead(status, headers);
   if (streamed) {
     for await (const chunk of streamed) {
       if (response.destroyed) return;
       length.count(chunk.byteLength);
-      if (!response.write(chunk)) await taken(response, readerIdle);
+      if (!response.write(chunk)) await readers.taken(response);
     }
     length.end();
   }
   if (!incoming.leftUnread) {
-    if (streamed === undefined) batch.end(response, whole);
-    else response.end();
+    batch.end(response, whole);
     return;
   }
   if (whole !== undefined) response.write(whole);
   else response.flushHeaders();
   await incoming.drain();
-  response.end();
+  batch.end(response, undefined);
 }
 
 /** Announces an empty body, except where HTTP forbids it (204, 304) or the length is that of a GET (HEAD). */
 function needsZeroLength({ req }: ServerResponse, { status, fields }: ResponseMessage): boolean {
   return status !== 204 && status !== 304 && req.method !== 'HEAD' && !fields.has('content-length');
-}
-
-/** Events that end a wait for the client; the caller checks whether it is still connected. */
-const endings = ['drain', 'close', 'error'] as const;
-
-/** Waits until the client has read what was written, or closes the connection of a client that stopped reading. */
-function taken(response: ServerResponse, readerIdle: number): Promise<void> {
-  return new Promise((resolve) => {
-    const idle = setTimeout(() => response.destroy(), readerIdle);
-    const end = (): void => {
-      clearTimeout(idle);
-      for (const event of endings) response.off(event, end);
-      resolve();
-    };
-    for (const event of endings) response.on(event, end);
-  });
 }
 
 /**

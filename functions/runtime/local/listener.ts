@@ -7,6 +7,7 @@ import type { ConnectionLimit } from '../http/connection-limit.ts';
 import { closing, listen } from '../http/listening.ts';
 import { httpsServer } from './https-server.ts';
 import { nodeHttpListener, type Handler } from '../http/node-http.ts';
+import { listenToRequests, serverOptions } from '../http/request-listening.ts';
 import type { TrustedProxies } from '../http/trusted-proxies.ts';
 import type { Tls } from './tls.ts';
 
@@ -79,20 +80,9 @@ function createServer(deps: ListenerDeps): Running & { readonly server: Server }
   const { handler, proxies, limits, telemetry, requestId, hostId, consoleOrigins, tls, connections, observe } = deps;
   let isClosing = false;
   const listener = nodeHttpListener(handler, { proxies, limits, keepAlive: () => !isClosing, telemetry, connections });
-  const serverOptions = {
-    maxHeaderSize: 64 * 1024,
-    requestTimeout: limits.requestDuration,
-    // Often enough to enforce a short limit, too.
-    connectionsCheckingInterval: Math.min(30_000, Math.ceil(limits.requestDuration / 4)),
-    noDelay: true,
-    // A request without Host gets an S3 error from the pipeline.
-    requireHostHeader: false,
-  };
-  const server: Server = tls ? httpsServer(tls, serverOptions, listener) : createHttpServer(serverOptions, listener);
-  // Node would silently drop fields after the thousandth. maxHeaderSize bounds them.
-  server.maxHeadersCount = 0;
+  const server: Server = tls ? httpsServer(tls, serverOptions(limits)) : createHttpServer(serverOptions(limits));
+  listenToRequests(server, listener);
   server.keepAliveTimeout = 65_000;
-  server.on('checkContinue', listener).on('checkExpectation', listener);
   answerClientErrors(server, { telemetry, requestId, hostId, consoleOrigins });
   connections?.limit(server);
   observe?.(server);

@@ -36,9 +36,11 @@ export class Connections {
     if (open !== undefined) this.#open.set(place, open - 1);
   }
 
-  /** Hands a connection to a process. */
-  distribute(socket: Socket): void {
-    const [place, open] = [...this.#open].reduce((best, one) => (this.#load(one) < this.#load(best) ? one : best));
+  /** Hands a connection to a process. @param except one that cannot take it, unless there is no other */
+  distribute(socket: Socket, except?: Place): void {
+    const others = [...this.#open].filter(([place]) => place !== except);
+    const candidates = others.length > 0 ? others : [...this.#open];
+    const [place, open] = candidates.reduce((best, one) => (this.#load(one) < this.#load(best) ? one : best));
     this.#open.set(place, open + 1);
     place.serve(socket);
   }

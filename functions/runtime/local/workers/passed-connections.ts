@@ -6,6 +6,8 @@ import type { Connections, Place } from './connections.ts';
 export type WorkerMessage =
   /** Comes with the socket; without it, if that is closed already. */
   | { readonly kind: 'connection'; readonly number: number }
+  /** Tell which connections up to this one have not arrived. Comes after them. */
+  | { readonly kind: 'check'; readonly number: number }
   /** Stop serving. `patience`: milliseconds after which running requests are to be cut off. */
   | { readonly kind: 'stop'; readonly patience: number };
 
@@ -14,6 +16,29 @@ interface Passing {
   readonly socket: Socket;
   /** Whether it has been written to the channel, where one at a time waits for the worker. */
   isSent: boolean;
+}
+
+/** Milliseconds after which a worker is asked about a connection that it has not taken. */
+const checkDelay = 500;
+
+/**
+ * Tells, in a worker, which connections have not arrived. Where a process has no file handle left, the system drops what it would be passed, and
+ * Node does not send it again if the sender keeps it open.
+ */
+export class Arrivals {
+  #last = 0;
+
+  /** Notes that a connection has arrived. */
+  arrived(number: number): void {
+    this.#last = number;
+  }
+
+  /** Returns the numbers of those up to a number that have not arrived, once. They arrive in order. */
+  missing(upTo: number): readonly number[] {
+    const first = this.#last + 1;
+    this.#last = Math.max(this.#last, upTo);
+    return Array.from({ length: Math.max(0, upTo - first + 1) }, (_, at) => first + at);
+  }
 }
 
 /**
@@ -26,6 +51,7 @@ export class PassedConnections {
   readonly #place: Place;
   readonly #passing = new Map<number, Passing>();
   #last = 0;
+  #check: NodeJS.Timeout | undefined;
   #hasBegun = false;
 
   constructor(worker: Worker, connections: Connections) {
@@ -47,6 +73,17 @@ export class PassedConnections {
     this.#passing.delete(number);
   }
 
+  /** Serves connections elsewhere which have not reached the worker. */
+  dropped(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      const passing = this.#passing.get(number);
+      if (!passing) continue;
+      this.#passing.delete(number);
+      this.#connections.closed(this.#place);
+      this.#serveElsewhere(passing.socket);
+    }
+  }
+
   /** Notes that the worker has closed a connection. */
   closed(): void {
     this.#connections.closed(this.#place);
@@ -66,6 +103,7 @@ export class PassedConnections {
     this.#connections.remove(this.#place);
     const passing = [...this.#passing.values()];
     this.#passing.clear();
+    clearTimeout(this.#check);
     for (const { socket, isSent } of passing) {
       // The worker may have read from it.
       if (isSent) socket.destroy();
@@ -78,6 +116,7 @@ export class PassedConnections {
     const number = (this.#last += 1);
     const passing = { socket, isSent: false };
     this.#passing.set(number, passing);
+    this.#checkLater();
     this.#worker.send({ kind: 'connection', number } satisfies WorkerMessage, socket, { keepOpen: true }, (error) => {
       passing.isSent = error === null;
       if (passing.isSent || !this.#passing.delete(number)) return;
@@ -89,6 +128,21 @@ export class PassedConnections {
   #serveElsewhere(socket: Socket): void {
     // Without an address, the client has closed it.
     if (socket.remoteAddress === undefined) socket.destroy();
-    else this.#connections.distribute(socket);
+    else this.#connections.distribute(socket, this.#place);
+  }
+
+  /** Asks the worker about connections that it has not taken for a while. */
+  #checkLater(): void {
+    this.#check ??= setTimeout(() => {
+      this.#check = undefined;
+      if (this.#passing.size === 0) return;
+      this.#worker.send(
+        { kind: 'check', number: this.#last } satisfies WorkerMessage,
+        undefined,
+        undefined,
+        () => undefined,
+      );
+      this.#checkLater();
+    }, checkDelay);
   }
 }

@@ -85,6 +85,7 @@ export async function startWorkers(
         hear: (message) => {
           if (message.kind === 'failed') reject(new OperatorError(message.body['text'] as string));
           else if (message.kind === 'taken') passed.taken(message.body['number'] as number);
+          else if (message.kind === 'dropped') passed.dropped(message.body['numbers'] as readonly number[]);
           else if (message.kind === 'closed') passed.closed();
           else desk.hear(message);
         },

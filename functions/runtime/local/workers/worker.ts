@@ -19,7 +19,7 @@ import { isMeasured, ProcessMeasurements } from '../metrics/metrics.ts';
 import { withMetrics } from '../metrics/metrics-handler.ts';
 import { Tls } from '../tls.ts';
 import { Link } from './link.ts';
-import type { WorkerMessage } from './passed-connections.ts';
+import { Arrivals, type WorkerMessage } from './passed-connections.ts';
 import { linkDescriptor } from './supervisor.ts';
 import {
   LinkedCommits,
@@ -99,9 +99,15 @@ export async function runWorker(options: StartOptions): Promise<void> {
       await link.flush();
       process.exit();
     };
+    const arrivals = new Arrivals();
     process.on('message', (message: WorkerMessage, socket: Socket | undefined) => {
       if (message.kind === 'stop') return void stop(message.patience);
-      link.notify('taken', { number: message.number });
+      const { kind, number } = message;
+      const dropped = arrivals.missing(kind === 'connection' ? number - 1 : number);
+      if (dropped.length > 0) link.notify('dropped', { numbers: dropped });
+      if (kind === 'check') return;
+      arrivals.arrived(number);
+      link.notify('taken', { number });
       serve(socket);
     });
     await link.request('serving');

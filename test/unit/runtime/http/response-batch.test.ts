@@ -6,6 +6,8 @@ import { ResponseBatch } from '../../../../functions/runtime/http/response-batch
 /** A response that records the calls to it. */
 class NotedResponse {
   done: string[] = [];
+  writableFinished = true;
+  destroyed = false;
   readonly #fails: boolean;
 
   constructor({ fails = false } = {}) {
@@ -18,6 +20,7 @@ class NotedResponse {
   }
 
   destroy(): void {
+    this.destroyed = true;
     this.done.push('destroyed');
   }
 
@@ -28,7 +31,7 @@ class NotedResponse {
 
 describe('responses of one turn of the event loop', () => {
   it('are ended together, in order, at its end', async () => {
-    const batch = new ResponseBatch();
+    const batch = new ResponseBatch(() => undefined);
     const [first, second] = [new NotedResponse(), new NotedResponse()];
     batch.end(first.response, Buffer.from('one'));
     await Promise.resolve();
@@ -39,7 +42,7 @@ describe('responses of one turn of the event loop', () => {
   });
 
   it('wait for sixteen at most', async () => {
-    const batch = new ResponseBatch();
+    const batch = new ResponseBatch(() => undefined);
     const all = Array.from({ length: 20 }, () => new NotedResponse());
     for (const { response } of all) batch.end(response, undefined);
     expect(all.map(({ done }) => done.length)).toEqual([...Array<number>(16).fill(1), ...Array<number>(4).fill(0)]);
@@ -48,11 +51,23 @@ describe('responses of one turn of the event loop', () => {
   });
 
   it('do not prevent each other: one that cannot be ended loses its connection', async () => {
-    const batch = new ResponseBatch();
+    const batch = new ResponseBatch(() => undefined);
     const [broken, whole] = [new NotedResponse({ fails: true }), new NotedResponse()];
     batch.end(broken.response, undefined);
     batch.end(whole.response, undefined);
     await turn();
     expect([broken.done, whole.done]).toEqual([['destroyed'], ['ended with nothing']]);
+  });
+
+  it('are reported if the system did not take all of them', async () => {
+    const reported: ServerResponse[] = [];
+    const batch = new ResponseBatch((response) => reported.push(response));
+    const [taken, left, broken] = [new NotedResponse(), new NotedResponse(), new NotedResponse({ fails: true })];
+    left.writableFinished = broken.writableFinished = false;
+    for (const { response } of [taken, left, broken]) batch.end(response, undefined);
+    await turn();
+    expect(reported).toEqual([]);
+    await turn();
+    expect(reported).toEqual([left]);
   });
 });
