@@ -41,10 +41,9 @@ const drainTime = 5000;
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
   /** The end of the last request of each connection. */
   const turns = new WeakMap<Socket, Promise<void>>();
-  /** The connections whose last response has begun. */
-  const closing = new WeakSet<Socket>();
   const readers = new ReaderLimit(options.limits.readerIdle);
   const batch = new ResponseBatch((response) => readers.follow(response));
+  const sending: Sending = { batch, readers, closing: new WeakSet() };
   const answer = async (
     before: Promise<void> | undefined,
     request: IncomingMessage,
@@ -54,8 +53,8 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
       // Pipelined requests run one after the other, as a later one may depend on an earlier one.
       await before;
       // After its last response, nothing is carried out that a connection still brings (RFC 9112, section 9.6).
-      if (closing.has(request.socket) || request.socket.writableEnded) return;
-      await respond(handler, options, { batch, readers, closing }, request, response);
+      if (sending.closing.has(request.socket) || request.socket.writableEnded) return;
+      await respond(handler, options, sending, request, response);
     } catch {
       // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
       response.destroy();
@@ -67,16 +66,18 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
   };
 }
 
-/** What responses are sent with. */
+/** What the responses of all connections share. */
 interface Sending {
   readonly batch: ResponseBatch;
   readonly readers: ReaderLimit;
+  /** The connections whose last response has begun. */
+  readonly closing: WeakSet<Socket>;
 }
 
 async function respond(
   handler: Handler,
   { proxies, limits, keepAlive, telemetry, connections }: NodeHttpOptions,
-  { closing, ...sending }: Sending & { readonly closing: WeakSet<Socket> },
+  sending: Sending,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -100,8 +101,8 @@ async function respond(
   });
   try {
     const isLast = body.leftUnread || isSurplus || !keepAlive();
-    if (isLast) closing.add(request.socket);
-    await send(response, answer, body, { ...sending, isLast });
+    if (isLast) sending.closing.add(request.socket);
+    await send(response, answer, body, sending, isLast);
   } catch (error) {
     if (error instanceof WrongLength) {
       telemetry.problem('a connection was cut off', error, {
@@ -120,7 +121,8 @@ async function send(
   response: ServerResponse,
   answer: ResponseMessage,
   incoming: IncomingBody,
-  { batch, readers, isLast }: Sending & { readonly isLast: boolean },
+  { batch, readers }: Sending,
+  isLast: boolean,
 ): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;

@@ -30,19 +30,18 @@ export class ResponseBatch {
   }
 
   #endAll(): void {
-    const waiting = this.#waiting.splice(0);
-    for (const { response, body } of waiting) {
+    for (const { response, body } of this.#waiting.splice(0)) {
       try {
         response.end(body);
       } catch {
         response.destroy();
       }
+      if (!isTaken(response)) this.#onUnfinished(response);
     }
-    // What the system takes at once, which is nearly always all, is finished by then.
-    setImmediate(() => {
-      for (const { response } of waiting) {
-        if (!response.writableFinished && !response.destroyed) this.#onUnfinished(response);
-      }
-    });
   }
+}
+
+/** Returns whether the system has taken all of a response that has just ended, as it nearly always does. Without a socket, it waits for another one. */
+function isTaken({ destroyed, socket }: ServerResponse): boolean {
+  return destroyed || socket?.writableLength === 0;
 }

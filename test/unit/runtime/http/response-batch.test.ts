@@ -6,8 +6,9 @@ import { ResponseBatch } from '../../../../functions/runtime/http/response-batch
 /** A response that records the calls to it. */
 class NotedResponse {
   done: string[] = [];
-  writableFinished = true;
   destroyed = false;
+  /** Its connection, with the number of bytes that the system has not taken. */
+  socket: { writableLength: number } | null = { writableLength: 0 };
   readonly #fails: boolean;
 
   constructor({ fails = false } = {}) {
@@ -62,12 +63,12 @@ describe('responses of one turn of the event loop', () => {
   it('are reported if the system did not take all of them', async () => {
     const reported: ServerResponse[] = [];
     const batch = new ResponseBatch((response) => reported.push(response));
-    const [taken, left, broken] = [new NotedResponse(), new NotedResponse(), new NotedResponse({ fails: true })];
-    left.writableFinished = broken.writableFinished = false;
-    for (const { response } of [taken, left, broken]) batch.end(response, undefined);
+    const [taken, left, waiting, broken] = [0, 1, 2, 3].map((at) => new NotedResponse({ fails: at === 3 }));
+    left!.socket!.writableLength = 1;
+    // Another response of the same connection comes first.
+    waiting!.socket = null;
+    for (const one of [taken, left, waiting, broken]) batch.end(one!.response, undefined);
     await turn();
-    expect(reported).toEqual([]);
-    await turn();
-    expect(reported).toEqual([left]);
+    expect(reported).toEqual([left, waiting]);
   });
 });
