@@ -92,7 +92,8 @@ describe('stillage scrub', () => {
 
   it('repairs nothing that a request may be writing, while a service runs', async () => {
     const own = join(folder, 'own');
-    const running = await startService({ data: own });
+    // The body waits while the program runs eight times.
+    const running = await startService({ data: own, args: ['--limit', 'bodyIdle=600000'] });
     const writer = sdk({ url: running.url }, alice, { maxAttempts: 1 });
     await writer.send(new CreateBucketCommand({ Bucket: 'bucket' }));
     const content = Buffer.alloc(1_000_000, 'in progress ');
