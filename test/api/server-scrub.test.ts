@@ -93,7 +93,7 @@ describe('stillage scrub', () => {
   // It starts the program ten times.
   it('repairs nothing that a request may be writing, while a service runs', { timeout: 180_000 }, async () => {
     const own = join(folder, 'own');
-    // The body waits for all commands in between.
+    // The body waits while the program runs eight times.
     const running = await startService({ data: own, args: ['--limit', 'bodyIdle=600000'] });
     const writer = sdk({ url: running.url }, alice, { maxAttempts: 1 });
     await writer.send(new CreateBucketCommand({ Bucket: 'bucket' }));

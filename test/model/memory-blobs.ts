@@ -1,4 +1,4 @@
-import { BlobMissing } from '../../shared/ports/blob-store.ts';
+import { BlobChecksumsMissing, BlobMissing } from '../../shared/ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore } from '../../shared/ports/blob-store.ts';
 import { added, hashOf, nothing, type Hash } from './fingerprint.ts';
 
@@ -15,6 +15,8 @@ interface Blob {
  */
 export class MemoryBlobs {
   readonly kept: Map<BlobRef, Blob>;
+  /** Blobs that cannot be read, as their checksums are lost. */
+  readonly unreadable = new Set<BlobRef>();
   /** Called before a blob is removed. */
   watch: (ref: BlobRef) => void = () => undefined;
 
@@ -38,6 +40,7 @@ export class MemoryBlobs {
       read: async (ref) => {
         const blob = this.kept.get(ref);
         if (!blob) throw new BlobMissing(ref);
+        if (this.unreadable.has(ref)) throw new BlobChecksumsMissing(ref);
         return once(blob.bytes);
       },
       remove: async (refs) => {

@@ -37,6 +37,15 @@ export interface Loss {
   readonly what: string;
 }
 
+interface LossOptions {
+  /** Syncs to treat as if they had not been made. */
+  readonly ignores?: (sync: Sync) => boolean;
+  /** The number of losses to look for. Default: 1. */
+  readonly most?: number;
+  /** Whether to scrub what each cut leaves before the service starts on it, too. */
+  readonly isScrubbedFirst?: boolean;
+}
+
 const sectorsOfPage = 8;
 
 /** Returns how a cut chooses. */
@@ -89,7 +98,7 @@ export async function findLosses(
   recording: Recording,
   cuts: readonly Cut[],
   inspector: Inspector,
-  { ignores, most = 1 }: { ignores?: (sync: Sync) => boolean; most?: number } = {},
+  { ignores, most = 1, isScrubbedFirst = false }: LossOptions = {},
 ): Promise<Loss[]> {
   const fast = '/dev/shm';
   const folder = mkdtempSync(join(existsSync(fast) ? fast : tmpdir(), 'stillage-cuts-'));
@@ -106,7 +115,7 @@ export async function findLosses(
       }
       const directory = join(folder, 'disk');
       materialise(disk, cut, directory, join(folder, 'kept'));
-      const found = await inspector.inspect(join(directory, 'data'));
+      const found = await inspector.inspect({ data: join(directory, 'data'), isScrubbedFirst });
       const what = 'failure' in found ? found.failure : compare(recording, answered, found.found);
       if (what !== undefined) {
         losses.push({ cut, what });

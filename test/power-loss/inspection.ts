@@ -2,7 +2,7 @@ import { build } from 'esbuild';
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { forNode } from '../../bin/build.mjs';
-import type { Found } from './inspector.ts';
+import type { Found, Order } from './inspector.ts';
 
 /** The number of starts of the service in one process, after which a new one is forked. */
 const inspectionsOfChild = 500;
@@ -34,7 +34,7 @@ export class Inspector {
   }
 
   /** Returns the data found in a data directory, or why the service does not start on it. */
-  async inspect(data: string): Promise<{ readonly found: Found } | { readonly failure: string }> {
+  async inspect(order: Order): Promise<{ readonly found: Found } | { readonly failure: string }> {
     if (this.#inspected % inspectionsOfChild === 0) this.close();
     this.#inspected += 1;
     const child = (this.#child ??= fork(this.#program, { execArgv: [] }));
@@ -53,7 +53,7 @@ export class Inspector {
         this.#child = undefined;
         finish({ failure: `the service ended with ${String(signal ?? code)}` });
       });
-      child.send(data);
+      child.send(order);
     });
   }
 

@@ -1,3 +1,5 @@
+import { withDeps, type Deps } from '../../functions/runtime/cli/data-deps.ts';
+import { followingTheFeed } from '../../functions/runtime/cli/following-the-feed.ts';
 import { composeEmbeddedService, type EmbeddedService } from '../../functions/runtime/local/embedded-service.ts';
 import { scrubDeps } from '../../functions/runtime/compose/scrub.ts';
 import { openData, type DataDirectory } from '../../functions/runtime/local/data-directory.ts';
@@ -5,6 +7,7 @@ import { readOptions } from '../../functions/runtime/package/options.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Fields } from '../../shared/http/message.ts';
+import type { ScrubDeps } from '../../shared/metadata/scrub/deps.ts';
 import { scrub } from '../../shared/metadata/scrub/scrub.ts';
 import { textOf as elementOf, textsOf } from '../support/expect-error.ts';
 import { accounts, alice } from '../support/server.ts';
@@ -15,6 +18,13 @@ import { md5, type Version, type World } from './world.ts';
  * A child process that starts the service, without a listener, on the directory in each message, and replies with the state that clients
  * can see, and with any inconsistencies. Damage may end the process.
  */
+
+/** What to inspect. */
+export interface Order {
+  readonly data: string;
+  /** Whether to scrub the directory before the service starts on it. */
+  readonly isScrubbedFirst: boolean;
+}
 
 /** The data found in a directory. */
 export interface Found {
@@ -34,16 +44,17 @@ const host = 'stillage.test';
 const clock = new SystemClock();
 const randomness = new CryptoRandomness();
 
-process.on('message', (directory: string) => {
-  inspect(directory).then(
+process.on('message', (order: Order) => {
+  inspect(order).then(
     (found) => process.send!({ found }),
     (error: Error) => process.send!({ failure: error.stack ?? error.message }),
   );
 });
 process.on('disconnect', () => process.exit());
 
-async function inspect(data: string): Promise<Found> {
+async function inspect({ data, isScrubbedFirst }: Order): Promise<Found> {
   const faults: string[] = [];
+  if (isScrubbedFirst) faults.push(...(await withDeps(data, scrubbedBefore)));
   const problem = (message: string, error?: unknown): void => {
     faults.push(`${message}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   };
@@ -61,17 +72,24 @@ async function inspect(data: string): Promise<Found> {
   return { world, etags: reader.etags, faults };
 }
 
+/** Scrubs while no service runs, as `stillage scrub` does: released content has not been freed then. */
+async function scrubbedBefore(opened: Deps): Promise<string[]> {
+  const deps = scrubDeps(opened);
+  return followingTheFeed(opened, deps.uploads, (drain) => faultsOf({ ...deps, drain }));
+}
+
 async function scrubbed(directory: DataDirectory, service: EmbeddedService): Promise<string[]> {
+  return faultsOf({ ...scrubDeps({ ...directory, clock, randomness }), drain: () => service.kept.drain() });
+}
+
+async function faultsOf(deps: ScrubDeps): Promise<string[]> {
   const findings: string[] = [];
-  const { leftOut } = await scrub(
-    { ...scrubDeps({ ...directory, clock, randomness }), drain: () => service.kept.drain() },
-    {
-      ...{ repair: false, content: true, minAge: 0, filterBytes: 65_536 },
-      onFinding: ({ kind, where, what }) => {
-        if (!harmless.has(kind)) findings.push(`scrub: ${kind} ${where}: ${what}`);
-      },
+  const { leftOut } = await scrub(deps, {
+    ...{ repair: false, content: true, minAge: 0, filterBytes: 65_536 },
+    onFinding: ({ kind, where, what }) => {
+      if (!harmless.has(kind)) findings.push(`scrub: ${kind} ${where}: ${what}`);
     },
-  );
+  });
   return [...findings, ...leftOut];
 }
 

@@ -10,7 +10,7 @@ import { alice, startService, type Service, type ServiceOptions } from '../suppo
 import { choiceOf } from './cuts.ts';
 import { Disk } from './disk.ts';
 import { cutTornEvent, encodeName, readRecord, type DiskEvent } from './record.ts';
-import { Client, sharedBuckets } from './workload.ts';
+import { Client, sharedBuckets, type Mix } from './workload.ts';
 
 /** A run of the service, with everything that it did to its disk. */
 export interface Recording {
@@ -63,10 +63,11 @@ export function recorderOf({
 /**
  * Runs the service as a user starts it, on a new directory, while clients change everything; kills it under load, and runs it once more.
  * @param requests about how many requests to send
+ * @param mix what the clients send. Default: everything
  */
 export async function record(
   library: string,
-  { seed, requests, processes }: { seed: number; requests: number; processes: number },
+  { seed, requests, processes, mix }: { seed: number; requests: number; processes: number; mix?: Mix },
 ): Promise<Recording> {
   const folder = await mkdtemp(join(tmpdir(), 'stillage-power-'));
   const root = join(folder, 'disk');
@@ -83,7 +84,7 @@ export async function record(
     const http = Array.from({ length: clientsOfRun }, () => new PooledClient(service, alice, 1));
     const ours = http.map((one, at) => {
       const number = clients.length + at;
-      return new Client(`c${number}`, one, new Random(seed * 1009 + number));
+      return new Client(`c${number}`, one, new Random(seed * 1009 + number), mix);
     });
     clients.push(...ours);
     let isStopped = false;

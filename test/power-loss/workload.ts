@@ -5,7 +5,7 @@ import type { Random } from '../linearizability/random.ts';
 import { md5, nothing, type Version, type World } from './world.ts';
 
 /** Sizes around the thresholds of the stores: empty, in the table, the largest in the table, a file, several buffers. */
-const sizes = { 0: 1, 100: 6, 4096: 3, 32_768: 2, 32_769: 3, 100_000: 3, 600_000: 1 };
+const sizes: Readonly<Record<number, number>> = { 0: 1, 100: 6, 4096: 3, 32_768: 2, 32_769: 3, 100_000: 3, 600_000: 1 };
 const keysOfClient = 4;
 const maxVersions = 4;
 export const sharedBuckets = ['plain', 'versioned'] as const;
@@ -13,6 +13,22 @@ export const sharedBuckets = ['plain', 'versioned'] as const;
 const weights = {
   ...{ put: 30, delete: 8, 'delete several': 3, 'delete version': 5, copy: 8, rename: 6, tag: 5 },
   ...{ 'begin upload': 6, 'upload part': 14, complete: 8, abort: 2, setting: 5, bucket: 3 },
+};
+
+/** How often clients send each kind of request, and bodies of each size. */
+export interface Mix {
+  readonly weights: Readonly<Record<keyof typeof weights, number>>;
+  readonly sizes: Readonly<Record<number, number>>;
+}
+
+const everything: Mix = { weights, sizes };
+
+const none = Object.fromEntries(Object.keys(weights).map((what) => [what, 0])) as Mix['weights'];
+
+/** Requests that store and free content in several blobs: files, and small ones that are removed in another way. */
+export const storingAndFreeing: Mix = {
+  weights: { ...none, delete: 10, 'begin upload': 30, 'upload part': 40, complete: 20 },
+  sizes: { 100: 1, 32_769: 1 },
 };
 
 /** A request, and the possible states after it. */
@@ -43,6 +59,7 @@ export class Client {
   readonly etags = new Map<string, Set<string>>();
   readonly #http: PooledClient;
   readonly #random: Random;
+  readonly #mix: Mix;
   #world: World = nothing;
   /** Version ids of the versioned bucket, in the order of {@link World.objects}. */
   readonly #ids = new Map<string, string[]>();
@@ -50,16 +67,17 @@ export class Client {
   #upload: { readonly place: string; readonly id: string } | undefined;
   #count = 0;
 
-  constructor(name: string, http: PooledClient, random: Random) {
+  constructor(name: string, http: PooledClient, random: Random, mix = everything) {
     this.name = name;
     this.#http = http;
     this.#random = random;
+    this.#mix = mix;
   }
 
   /** Sends requests until the connection breaks or it is stopped. @throws Error if one is refused */
   async run(isStopped: () => boolean): Promise<void> {
     while (!isStopped()) {
-      const what = this.#random.weighted(weights);
+      const what = this.#random.weighted(this.#mix.weights);
       const step = this.#choose(what);
       if (step === undefined) continue;
       let response: PooledResponse;
@@ -87,7 +105,7 @@ export class Client {
     const path = `/${place}`;
     switch (what) {
       case 'put': {
-        const bytes = this.#fresh(Number(this.#random.weighted(sizes)));
+        const bytes = this.#fresh(Number(this.#random.weighted(this.#mix.sizes)));
         const tag = this.#random.next() < 0.2 ? { tag: `t${this.#count}` } : {};
         const headers = tag.tag === undefined ? {} : { 'x-amz-tagging': `name=${tag.tag}` };
         return this.#adding(place, { method: 'PUT', path, headers, body: bytes }, { md5: md5(bytes), ...tag });
@@ -148,7 +166,7 @@ export class Client {
       case 'upload part': {
         const upload = this.#upload;
         if (upload === undefined) return undefined;
-        const bytes = this.#fresh(Number(this.#random.weighted(sizes)) + 1);
+        const bytes = this.#fresh(Number(this.#random.weighted(this.#mix.sizes)) + 1);
         const number = 1 + this.#random.below(3);
         const query = queryOf({ partNumber: String(number), uploadId: upload.id });
         const parts = { ...this.#world.uploads[upload.place], [number]: md5(bytes) };

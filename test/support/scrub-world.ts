@@ -146,15 +146,15 @@ export class ScrubWorld {
   }
 
   async scrub(
-    options: { repair?: boolean; minAge?: number; drained?: boolean; slice?: Slice } = {},
+    options: { repair?: boolean; content?: boolean; minAge?: number; drained?: boolean; slice?: Slice } = {},
   ): Promise<{ findings: readonly Finding[]; report: ScrubReport }> {
-    const { repair = false, minAge = 0, drained = true, slice = Slice.whole } = options;
+    const { repair = false, content = false, minAge = 0, drained = true, slice = Slice.whole } = options;
     this.clock.time += 1;
     const findings: Finding[] = [];
     const { manifests, uploads, release, bucketPurge } = this;
     const report = await scrub(
       { ...this.deps, manifests, uploads, release, bucketPurge, ...(drained && { drain: () => this.drain() }) },
-      { repair, minAge, slice, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
+      { repair, content, minAge, slice, filterBytes: 65_536, onFinding: (finding) => findings.push(finding) },
     );
     return { findings, report };
   }

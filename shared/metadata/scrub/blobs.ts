@@ -39,9 +39,12 @@ export class BlobScrub {
     });
   }
 
-  /** Reads a blob that something refers to, which verifies it if it has checksums. */
+  /**
+   * Reads a blob of a version or an open upload, which verifies it if it has checksums. Released content is left out, as nobody can ask
+   * for it, and it may be half removed: after a power failure, a file may be back whose checksums are not.
+   */
   async content({ ref, size }: BlobDescription): Promise<void> {
-    if (!this.#isMentioned(ref)) return;
+    if (!this.#isInUse(ref)) return;
     try {
       for await (const _ of await this.#deps.blobs.read(ref, size));
     } catch (error) {
@@ -52,9 +55,15 @@ export class BlobScrub {
     }
   }
 
+  #isInUse(ref: string): boolean {
+    return this.#has(reference.content(`b${ref}`), reference.blob(ref));
+  }
+
   #isMentioned(ref: string): boolean {
-    return [reference.content(`b${ref}`), reference.queued(`b${ref}`), reference.blob(ref)].some((name) =>
-      this.#references.has(name),
-    );
+    return this.#isInUse(ref) || this.#has(reference.queued(`b${ref}`), reference.releasedBlob(ref));
+  }
+
+  #has(...names: readonly string[]): boolean {
+    return names.some((name) => this.#references.has(name));
   }
 }

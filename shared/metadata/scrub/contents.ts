@@ -46,8 +46,9 @@ export class ContentScrub {
     }
     // The blobs of a manifest without references are freed together with the manifest.
     if (this.#findings.repair && refs !== undefined && this.#isLetGo(content, refs)) return;
+    const mention = this.#references.has(reference.content(content)) ? reference.blob : reference.releasedBlob;
     for (const { blob } of await this.#deps.manifests.parts(id)) {
-      if (blob !== '') this.#references.add(reference.blob(blob));
+      if (blob !== '') this.#references.add(mention(blob));
     }
   }
 

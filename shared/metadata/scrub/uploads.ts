@@ -116,7 +116,8 @@ export class UploadScrub {
       });
       if (mended) return;
     }
-    if (typeof blob === 'string') this.#references.add(reference.blob(blob));
+    if (typeof blob !== 'string') return;
+    this.#references.add(state?.['state'] === 'open' ? reference.blob(blob) : reference.releasedBlob(blob));
   }
 
   /** Checks an entry in a bucket's list of open uploads. */

@@ -8,6 +8,7 @@ import { uploadIndexKey } from '../../../../shared/metadata/table/upload-keys.ts
 import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
 import { encodeContent } from '../../../../shared/metadata/objects/content.ts';
 import { noObjectAttributes } from '../../../../shared/metadata/objects/object-attributes.ts';
+import { BlobsNotRemoved } from '../../../../shared/ports/blob-store.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { ScrubWorld, week } from '../../../support/scrub-world.ts';
 
@@ -288,6 +289,106 @@ describe('what is lost', () => {
     const { findings, report } = await world.scrub({ repair: true });
     expect(kindsOf(findings)).toEqual(['unreadable']);
     expect(report.leftOut).toEqual([expect.stringContaining('orphans were not looked for')]);
+  });
+});
+
+describe('checksums that are lost', () => {
+  let versioned: Bucket;
+  beforeEach(async () => {
+    await furnish();
+    await world.pass(2 * hour);
+    versioned = await world.buckets.load('versioned');
+  });
+
+  const contentOf = async (of: Bucket, key: string): Promise<string> =>
+    encodeContent((await world.objects.find(of, key))!.content!).slice(1);
+  const blobsOfLarge = async (): Promise<readonly string[]> => {
+    const parts = await world.manifests.parts(await contentOf(versioned, 'large'));
+    return parts.map(({ blob }) => blob).filter((blob) => blob !== '');
+  };
+  const blobsOfUpload = async (id: string): Promise<readonly string[]> =>
+    (await world.uploads.parts(id)).map(({ blob }) => blob!);
+  const remove = async (key: string): Promise<void> => {
+    const { instance } = (await world.objects.find(versioned, key))!;
+    const authorisation = asService(versioned, key, instance);
+    await world.objects.remove({ by: 'request', authorisation, owner: 'project' });
+  };
+
+  it.each<[string, () => Promise<readonly string[]>]>([
+    ['a version', async () => [await contentOf(bucket, 'plain')]],
+    [
+      'a noncurrent version',
+      async () => {
+        await world.buckets.setVersioning(asService(await world.buckets.load('bucket')), 'on');
+        await world.put(bucket, 'plain', 'other');
+        return [(await contentsOfVersions('plain'))[1]!.slice(1)];
+      },
+    ],
+    [
+      'a copy whose source was removed',
+      async () => {
+        await remove('key');
+        return [await contentOf(versioned, 'copy')];
+      },
+    ],
+    ['a version in several parts', blobsOfLarge],
+    [
+      'a copy, in several parts, whose source was removed',
+      async () => {
+        const blobs = await blobsOfLarge();
+        await world.copy(versioned, 'large', 'copy of large');
+        await remove('large');
+        return blobs;
+      },
+    ],
+    ['an open upload', async () => blobsOfUpload(await world.begin(bucket, 'key', ['one', 'two']))],
+  ])('of the bytes of %s are reported', async (_, blobsOf) => {
+    const blobs = await blobsOf();
+    for (const ref of blobs) world.kept.unreadable.add(ref);
+    const { findings } = await world.scrub({ content: true });
+    expect(findings.map(({ kind, state, what }) => `${state} ${kind}: ${what}`).toSorted()).toEqual(
+      blobs.map((ref) => `lost damaged-blob: blob ${ref} has lost its checksums`).toSorted(),
+    );
+  });
+
+  // A power failure can bring a file back whose checksums have been removed.
+  it.each<[string, () => Promise<readonly string[]>]>([
+    [
+      'a removed version',
+      async () => {
+        const ref = await contentOf(versioned, 'key');
+        for (const key of ['key', 'copy']) await remove(key);
+        return [ref];
+      },
+    ],
+    [
+      'a removed version in several parts',
+      async () => {
+        const blobs = await blobsOfLarge();
+        await remove('large');
+        return blobs;
+      },
+    ],
+    [
+      'an aborted upload',
+      async () => {
+        const id = await world.begin(bucket, 'key', ['one', 'two']);
+        const blobs = await blobsOfUpload(id);
+        world.kept.watch = () => {
+          throw new BlobsNotRemoved(blobs, 'the disk says no');
+        };
+        await world.uploads.abort(asService(bucket, 'key'), id);
+        return blobs;
+      },
+    ],
+  ])('of the bytes of %s are no finding while these wait to be freed', async (_, release) => {
+    const blobs = await release();
+    for (const ref of blobs) world.kept.unreadable.add(ref);
+    expect((await world.scrub({ content: true })).findings).toEqual([]);
+    expect(blobs.filter((ref) => !world.kept.kept.has(ref))).toEqual([]);
+    world.kept.watch = () => undefined;
+    await world.pass(2 * hour);
+    expect(blobs.filter((ref) => world.kept.kept.has(ref))).toEqual([]);
   });
 });
 
