@@ -135,7 +135,7 @@ export class DeploymentUnderTest {
   ): Promise<DeploymentUnderTest> {
     const hasStream = background.length > 0;
     const engine = engines.endpoint;
-    const names = former ? former.#names : await createKept(engine, hasStream);
+    const names = former ? former.#names : await createKept(engine, hasStream, regionOf(synthesis));
     const own = background.map(({ name }) => name);
     const calls = await RoleGate.before(engines, granteesOf(synthesis, own));
     const stream = namedStream(synthesis) ?? (hasStream ? await streamArn(engine, names.Table) : '');
@@ -231,7 +231,7 @@ export class DeploymentUnderTest {
 
   /** Puts a new value into the secret of the distribution, which knows of it when it is deployed again. */
   async renewEdgeSecret(SecretString: string): Promise<void> {
-    const client = secretsManagerAt(this.calls.endpoint);
+    const client = secretsManagerAt(this.calls.endpoint, regionOf(this.synthesis));
     await client.send(new PutSecretValueCommand({ SecretId: this.#names.EdgeSecret, SecretString }));
     client.destroy();
   }
@@ -284,7 +284,7 @@ export class DeploymentUnderTest {
 
   /** Returns the values for the edge: references to a secret are replaced by its value. */
   async #valuesOfEdge(): Promise<Pick<TemplateValues, 'textOf'>> {
-    const client = secretsManagerAt(this.calls.endpoint);
+    const client = secretsManagerAt(this.calls.endpoint, regionOf(this.synthesis));
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: this.#names.EdgeSecret }));
     client.destroy();
     return { textOf: (value) => this.#values.textOf(value).replace(/^\{\{resolve:.*-edge.*\}\}$/, SecretString!) };
@@ -312,7 +312,7 @@ export class DeploymentUnderTest {
   #backgroundEnvironment(name: string): Record<string, string> {
     const { environment } = deployedFunctions(this.synthesis.schedule.toJSON()).get(name)!;
     const told = Object.entries(environment).map(([key, value]) => [key, this.#values.textOf(value)] as const);
-    return { ...Object.fromEntries(told), ...lambdaVariables, ...this.#account(name) };
+    return { ...Object.fromEntries(told), ...lambdaVariables(this.synthesis), ...this.#account(name) };
   }
 
   /** The lines of a log group; undefined if no template has it. */
@@ -325,7 +325,11 @@ export class DeploymentUnderTest {
 
   async #startFunction({ name, directory }: FunctionBundle): Promise<FunctionProcess> {
     const environment = this.#values.functionEnvironment(this.synthesis.api, name);
-    return FunctionProcess.start(directory, { ...environment, ...lambdaVariables, ...this.#account(name) });
+    return FunctionProcess.start(directory, {
+      ...environment,
+      ...lambdaVariables(this.synthesis),
+      ...this.#account(name),
+    });
   }
 
   /** The engines know a caller by its access key. */
@@ -341,7 +345,15 @@ export class DeploymentUnderTest {
 }
 
 /** Variables that Lambda sets: https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html */
-const lambdaVariables = { AWS_REGION: 'us-east-1' } as const;
+function lambdaVariables(synthesis: Synthesis): Record<string, string> {
+  return { AWS_REGION: regionOf(synthesis) };
+}
+
+/** Returns the AWS region of a deployment, which is also that of the service for clients. */
+function regionOf({ api }: Synthesis): string {
+  const [one] = deployedFunctions(api.toJSON()).values();
+  return one!.environment['STILLAGE_REGION'] as string;
+}
 
 /** The API's own host name, which is the only one that it answers to. */
 export const apiHost = `${restApi}.execute-api.us-east-1.amazonaws.com`;
@@ -374,9 +386,9 @@ function gatewayResponse(type: keyof typeof gatewayErrors): ApiResponse {
 }
 
 /** Creates the table, bucket, secrets and queue of a deployment. */
-async function createKept(engine: string, hasStream: boolean): Promise<Names> {
+async function createKept(engine: string, hasStream: boolean, region: string): Promise<Names> {
   const names = freshNames();
-  await createCloudData(engine, names, { hasStream });
-  await createQueue(engine, names.Lifecycle);
+  await createCloudData(engine, names, { hasStream, region });
+  await createQueue(engine, names.Lifecycle, region);
   return names;
 }

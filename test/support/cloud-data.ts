@@ -22,21 +22,25 @@ export interface CloudData {
  * Creates the table, bucket and secrets of a deployment, with the accounts of tests.
  * @param hasStream whether the table has its stream
  */
-export async function createCloudData(engine: string, names: CloudData, { hasStream = false } = {}): Promise<void> {
+export async function createCloudData(
+  engine: string,
+  names: CloudData,
+  { hasStream = false, region = 'us-east-1' } = {},
+): Promise<void> {
   await createTable(dynamoDbAt(engine, true), names.Table, hasStream);
   await createBucket(s3At(engine), names.Blobs);
-  await createSecrets(engine, names);
+  await createSecrets(engine, names, region);
   await declareAccounts(engine, names);
 }
 
 /** Returns a client in the name of an operator, who may do everything. */
-export function secretsManagerAt(endpoint: string): SecretsManagerClient {
+export function secretsManagerAt(endpoint: string, region: string): SecretsManagerClient {
   const credentials = { accessKeyId: 'operator', secretAccessKey: '-' };
-  return new SecretsManagerClient({ region: 'us-east-1', endpoint, credentials });
+  return new SecretsManagerClient({ region, endpoint, credentials });
 }
 
-async function createSecrets(endpoint: string, names: CloudData): Promise<void> {
-  const client = secretsManagerAt(endpoint);
+async function createSecrets(endpoint: string, names: CloudData, region: string): Promise<void> {
+  const client = secretsManagerAt(endpoint, region);
   await client.send(new CreateSecretCommand({ Name: names.Secret, SecretString: secret }));
   await client.send(new CreateSecretCommand({ Name: names.EdgeSecret, SecretString: edgeSecret }));
   client.destroy();

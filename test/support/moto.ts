@@ -117,8 +117,8 @@ export async function streamArn(endpoint: string, TableName: string): Promise<st
 }
 
 /** Creates a queue for messages. */
-export async function createQueue(endpoint: string, QueueName: string): Promise<void> {
-  const client = new SQSClient({ ...account, endpoint });
+export async function createQueue(endpoint: string, QueueName: string, region: string): Promise<void> {
+  const client = new SQSClient({ ...account, endpoint, region });
   await client.send(new CreateQueueCommand({ QueueName }));
   client.destroy();
 }
