@@ -158,7 +158,7 @@ describe.concurrent.each(deployments)(
     }
 
     it('are not kept', async () => {
-      // Of two processes, the primary gets one connection in three.
+      // Of two processes, each gets some of them.
       const each = workers === '1' ? 1 : 3;
       const clients: { readonly client: Client; readonly one: Case; readonly outcome: Promise<string | null> }[] = [];
       try {
