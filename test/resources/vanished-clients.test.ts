@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { issueCertificate } from '../support/certificates.ts';
+import { schemeOptions } from '../support/certificates.ts';
 import { PooledClient } from '../support/pooled-client.ts';
 import { requestBytes } from '../support/raw-client.ts';
 import { runs } from '../support/runs.ts';
@@ -105,10 +105,9 @@ describe.concurrent.each(deployments)(
       }
       client.close();
       await former.stop();
-      const files = scheme === 'https' ? await issueCertificate(folder, ['127.0.0.1', 'localhost']) : undefined;
-      authority = files && (await readFile(files.authority, 'utf8'));
-      const tls = files ? ['--tls-cert', files.certificate, '--tls-key', files.key] : [];
-      service = await startService({ data, args: ['--workers', workers, '--limit', limits, ...tls] });
+      const options = await schemeOptions(scheme, folder);
+      authority = options.authority;
+      service = await startService({ data, args: ['--workers', workers, '--limit', limits, ...options.tls] });
     });
     afterAll(async () => {
       expect(await service.stop()).toBe(0);

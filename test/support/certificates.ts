@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
@@ -42,4 +42,17 @@ export async function issueCertificate(folder: string, names: readonly string[])
     certificate: await write('server.pem', server.cert),
     key: await write('server.key', server.private),
   };
+}
+
+/** Options of `stillage start` for a scheme, and the authority (PEM) that its clients have to trust. */
+export interface SchemeOptions {
+  readonly tls: readonly string[];
+  readonly authority: string | undefined;
+}
+
+/** Returns the options for a service on loopback over `http` or `https`. @param folder for the certificate */
+export async function schemeOptions(scheme: string, folder: string): Promise<SchemeOptions> {
+  if (scheme !== 'https') return { tls: [], authority: undefined };
+  const { authority, certificate, key } = await issueCertificate(folder, ['127.0.0.1', 'localhost']);
+  return { tls: ['--tls-cert', certificate, '--tls-key', key], authority: await readFile(authority, 'utf8') };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../support/certificates.ts';
+import { schemeOptions } from '../support/certificates.ts';
 import { expectError } from '../support/expect-error.ts';
 import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
 import { alice, startService, type Service } from '../support/server.ts';
@@ -29,10 +29,9 @@ describe.each(deployments)(
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'stillage-half-closed-'));
-      const files = scheme === 'https' ? await issueCertificate(folder, ['127.0.0.1', 'localhost']) : undefined;
-      authority = files && (await readFile(files.authority, 'utf8'));
-      const tls = files ? ['--tls-cert', files.certificate, '--tls-key', files.key] : [];
-      service = await startService({ args: ['--workers', workers, ...tls] });
+      const options = await schemeOptions(scheme, folder);
+      authority = options.authority;
+      service = await startService({ args: ['--workers', workers, ...options.tls] });
       for (const request of [
         { path: '/bucket' },
         { path: '/bucket/small', body: small },

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../support/certificates.ts';
+import { schemeOptions } from '../support/certificates.ts';
 import { RawConnection, type RawResponse } from '../support/raw-client.ts';
 import { startService, type Service } from '../support/server.ts';
 import { workersOf } from '../support/worker-processes.ts';
@@ -41,9 +41,7 @@ describe.each(['http', 'https'])('connections over %s to a service with a worker
   let connections: ReadonlyMap<string, RawConnection>;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stillage-connections-'));
-    const files = scheme === 'https' ? await issueCertificate(folder, ['127.0.0.1', 'localhost']) : undefined;
-    authority = files && (await readFile(files.authority, 'utf8'));
-    tls = files ? ['--tls-cert', files.certificate, '--tls-key', files.key] : [];
+    ({ tls, authority } = await schemeOptions(scheme, folder));
     service = await startService({ args: ['--workers', '2', ...tls] });
   });
   afterAll(async () => {
