@@ -134,7 +134,11 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     signed: true,
   };
   // Questions before the keys are known are repeated below for each key.
-  return operation.authorise(operation.parse(head), head).filter(({ anyKey }) => anyKey !== true);
+  return operation.authorise(operation.parse(head), head, noBody).filter(({ anyKey }) => anyKey !== true);
+}
+
+function noBody(): never {
+  throw new Error('only a policy asks for the body');
 }
 
 /** Returns the same as {@link ask}. If an operation refuses a query, uses the default one: CopyObject takes no `versionId`. */
@@ -171,7 +175,9 @@ ${rows.join('\n')}
 
 ## Condition keys
 
-\`svc:\` may replace \`s3:\`. Condition keys are case-insensitive, except for the key of a tag.
+\`svc:\` may replace \`s3:\`. Condition keys are case-insensitive, except for the key of a tag. Their values
+are what the operation will do. A header, form field or parameter that it ignores is no value: \`x-amz-copy-source\` in a form,
+\`x-amz-tagging\` on a copy that keeps the tags of its source, encryption headers on a rename.
 
 | condition key | value |
 |---|---|

@@ -2,6 +2,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { aclDocument, bucketAcl } from '../../shared/protocol/acls/acl-document.ts';
 import { aclToShow, checkAclAllowed } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
+import { aclFields, factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -28,7 +29,7 @@ export const putBucketAcl = defineOperation({
   body: aclBody,
   needs: { table: 'write' },
   parse: ({ bucket, fields }) => ({ bucket, asked: parseAclRequest(fields) }),
-  authorise: ({ bucket }) => [{ action: 'PutBucketAcl', bucket }],
+  authorise: ({ bucket }, { fields }) => [{ action: 'PutBucketAcl', bucket, facts: factsFrom(fields, aclFields) }],
   act: async ({ asked }, context) => {
     const { bucket, buckets, document, authorisation } = context;
     const { owner, acl } = readAclRequest(asked, document);

@@ -1,6 +1,7 @@
 import { parsePageSize } from '../../shared/http/page-size.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { listUploads } from '../../shared/metadata/listings/upload-listing.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownersOf } from '../../shared/protocol/acls/owners.ts';
 import { listMultipartUploadsResult } from '../../shared/xml/listings.ts';
@@ -9,7 +10,6 @@ import { listMultipartUploadsResult } from '../../shared/xml/listings.ts';
 export const listMultipartUploads = defineOperation({
   name: 'ListMultipartUploads',
   on: 'bucket',
-  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 
@@ -27,7 +27,9 @@ export const listMultipartUploads = defineOperation({
     };
   },
 
-  authorise: ({ bucket }) => [{ action: 'ListBucketMultipartUploads', bucket }],
+  authorise: ({ bucket }, { query }) => [
+    { action: 'ListBucketMultipartUploads', bucket, facts: factsFrom(query, ['prefix', 'delimiter']) },
+  ],
 
   act: async ({ prefix, delimiter, keyMarker, uploadIdMarker, maxUploads }, context) => {
     const request = { prefix, delimiter, keyMarker, uploadIdMarker, limit: maxUploads };

@@ -4,6 +4,7 @@ import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
 import { listVersions } from '../../shared/metadata/listings/version-listing.ts';
 import { VersionRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listVersionsResult } from '../../shared/xml/listings.ts';
 
@@ -11,7 +12,6 @@ import { listVersionsResult } from '../../shared/xml/listings.ts';
 export const listObjectVersions = defineOperation({
   name: 'ListObjectVersions',
   on: 'bucket',
-  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 
@@ -36,7 +36,9 @@ export const listObjectVersions = defineOperation({
     };
   },
 
-  authorise: ({ bucket }) => [{ action: 'ListBucketVersions', bucket }],
+  authorise: ({ bucket }, { query }) => [
+    { action: 'ListBucketVersions', bucket, facts: factsFrom(query, ['prefix', 'delimiter', 'max-keys']) },
+  ],
 
   act: async ({ prefix, delimiter, keyMarker, versionIdMarker, maxKeys, encoding }, context) => {
     const rows = new VersionRowsXml(context, encoding);

@@ -6,6 +6,7 @@ import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { readListingToken, writeListingToken } from '../../shared/metadata/listings/listing-token.ts';
 import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
 import { ObjectRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listObjectsV2Result } from '../../shared/xml/listings.ts';
 
@@ -13,7 +14,6 @@ import { listObjectsV2Result } from '../../shared/xml/listings.ts';
 export const listObjectsV2 = defineOperation({
   name: 'ListObjectsV2',
   on: 'bucket',
-  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 
@@ -28,7 +28,9 @@ export const listObjectsV2 = defineOperation({
     encoding: parseEncodingType(query.get('encoding-type')),
   }),
 
-  authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
+  authorise: ({ bucket }, { query }) => [
+    { action: 'ListBucket', bucket, facts: factsFrom(query, ['prefix', 'delimiter', 'max-keys']) },
+  ],
 
   act: async ({ prefix, delimiter, startAfter, token, maxKeys, fetchOwner, encoding }, context) => {
     const { bucket, settings } = context;

@@ -4,6 +4,7 @@ import { parseEncodingType } from '../../shared/http/url-encoding.ts';
 import { markerOf, positionOf } from '../../shared/metadata/listings/listing-marker.ts';
 import { listObjects as listPageOfObjects } from '../../shared/metadata/listings/object-listing.ts';
 import { ObjectRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { listObjectsResult } from '../../shared/xml/listings.ts';
 
@@ -11,7 +12,6 @@ import { listObjectsResult } from '../../shared/xml/listings.ts';
 export const listObjects = defineOperation({
   name: 'ListObjects',
   on: 'bucket',
-  isListing: true,
   body: 'none',
   needs: { table: 'read' },
 
@@ -24,7 +24,9 @@ export const listObjects = defineOperation({
     encoding: parseEncodingType(query.get('encoding-type')),
   }),
 
-  authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
+  authorise: ({ bucket }, { query }) => [
+    { action: 'ListBucket', bucket, facts: factsFrom(query, ['prefix', 'delimiter', 'max-keys']) },
+  ],
 
   act: async ({ prefix, delimiter, marker, maxKeys, encoding }, context) => {
     const { bucket, settings } = context;

@@ -38,7 +38,6 @@ export const createMultipartUpload = defineOperation({
   },
 
   authorise: ({ upload }, request) => uploadQuestions(request, request.fields, upload.tags),
-  requestTags: ({ upload }) => upload.tags,
 
   act: async ({ key, upload, checksum, wanted, asked }, context) => {
     const { authorisation, bucket, caller, uploads, contents, clock } = context;

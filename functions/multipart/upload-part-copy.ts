@@ -1,6 +1,7 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/range.ts';
 import {
+  copyFacts,
   findSource,
   parseCopyRequest,
   sourceQuestion,
@@ -42,7 +43,7 @@ export const uploadPartCopy = defineOperation({
 
   authorise: ({ bucket, key, uploadId, copy }) => [
     sourceQuestion(copy.source),
-    { action: 'PutObject', bucket, key, uploadId },
+    { action: 'PutObject', bucket, key, uploadId, facts: copyFacts(copy.source) },
   ],
 
   act: async ({ key, uploadId, number, copy, range, ...input }, context) => {

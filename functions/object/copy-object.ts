@@ -12,7 +12,9 @@ import {
   type CurrentVersion,
   type Version,
 } from '../../shared/metadata/objects/versions.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import {
+  copyFacts,
   findSource,
   parseCopyRequest,
   parseDirective,
@@ -74,9 +76,10 @@ export const copyObject = defineOperation({
 
   authorise: ({ copy, upload, taggingDirective }, request) => [
     sourceQuestion(copy.source),
-    ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], { isCopy: true }),
+    ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], {
+      facts: { ...copyFacts(copy.source), ...factsFrom(request.fields, ['x-amz-metadata-directive']) },
+    }),
   ],
-  requestTags: ({ upload }) => upload.tags,
 
   act: async (input, context) => {
     const { copy, key, upload, conditions, checksumAlgorithm } = input;

@@ -3,6 +3,7 @@ import { formatHttpDate } from '../../shared/http/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
 import { etagOf, versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { checkCustomerKey, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
@@ -28,16 +29,18 @@ export const getObjectAttributes = defineOperation({
     marker: parseNumber(fields, 'x-amz-part-number-marker') ?? 0,
   }),
 
-  authorise: ({ bucket, key, versionId }) =>
-    versionId === undefined
+  authorise: ({ bucket, key, versionId }, { fields }) => {
+    const place = { bucket, key, facts: customerFacts(fields) };
+    return versionId === undefined
       ? [
-          { action: 'GetObject', bucket, key },
-          { action: 'GetObjectAttributes', bucket, key },
+          { action: 'GetObject', ...place },
+          { action: 'GetObjectAttributes', ...place },
         ]
       : [
-          { action: 'GetObjectVersion', bucket, key, versionId },
-          { action: 'GetObjectVersionAttributes', bucket, key, versionId },
-        ],
+          { action: 'GetObjectVersion', ...place, versionId },
+          { action: 'GetObjectVersionAttributes', ...place, versionId },
+        ];
+  },
 
   act: async ({ key, versionId, asked, customer }, { bucket, view, contents }) => {
     const version = presentVersion(await view.find(bucket, key, versionId), key, versionId);

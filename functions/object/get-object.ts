@@ -2,6 +2,7 @@ import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { responseOverrides } from '../../shared/protocol/objects/object-headers.ts';
 import {
@@ -44,9 +45,10 @@ async function locate(input: ReadInput, context: Context<'object', 'none'>): Pro
   return judgeFound(version, input, bucket, context);
 }
 
-function authoriseRead({ bucket, key, versionId }: ReadInput): readonly Question[] {
-  if (versionId === undefined) return [{ action: 'GetObject', bucket, key }];
-  return [{ action: 'GetObjectVersion', bucket, key, versionId }];
+function authoriseRead({ bucket, key, versionId }: ReadInput, { fields }: RequestHead<'object'>): readonly Question[] {
+  const place = { bucket, key, facts: customerFacts(fields) };
+  if (versionId === undefined) return [{ action: 'GetObject', ...place }];
+  return [{ action: 'GetObjectVersion', ...place, versionId }];
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */

@@ -4,6 +4,7 @@ import { versionIdOf, type Version } from '../../shared/metadata/objects/version
 import { grantsOf, versionAcl } from '../../shared/protocol/acls/acl-document.ts';
 import { aclToShow, checkAclAllowed } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
+import { aclFields, factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
@@ -46,11 +47,11 @@ export const putObjectAcl = defineOperation({
     versionId: parseVersionId(query),
     asked: parseAclRequest(fields),
   }),
-  authorise: ({ bucket, key, versionId }) => [
-    versionId === undefined
-      ? { action: 'PutObjectAcl', bucket, key }
-      : { action: 'PutObjectVersionAcl', bucket, key, versionId },
-  ],
+  authorise: ({ bucket, key, versionId }, { fields }) => {
+    const place = { bucket, key, facts: factsFrom(fields, aclFields) };
+    if (versionId === undefined) return [{ action: 'PutObjectAcl', ...place }];
+    return [{ action: 'PutObjectVersionAcl', ...place, versionId }];
+  },
   act: async ({ asked }, context) => {
     const { authorisation, objects, document } = context;
     const { owner, acl } = readAclRequest(asked, document);

@@ -83,8 +83,8 @@ export const putObjectTagging = defineOperation({
   body: tagging,
   needs: { table: 'write' },
   parse,
-  authorise: question('Put'),
-  requestTags: async (_, body) => pairsOf((await body()).document),
+  authorise: (input, _, body) =>
+    question('Put')(input).map((one) => ({ ...one, tags: async () => pairsOf((await body()).document) })),
   act: (_, context) => retag(context, pairsOf(context.document)),
   render: (version) => withVersion(version, emptyXml()),
 });

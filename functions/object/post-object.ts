@@ -43,7 +43,6 @@ export const postObject = defineOperation({
   },
 
   authorise: ({ bucket, key, headers }, { form }) => uploadQuestions({ bucket, key }, form.headers, headers.tags),
-  requestTags: ({ headers }) => headers.tags,
 
   act: (upload, context) => storeObject(upload, context),
 

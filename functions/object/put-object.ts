@@ -31,7 +31,6 @@ export const putObject = defineOperation({
   },
 
   authorise: ({ headers }, request) => uploadQuestions(request, request.fields, headers.tags),
-  requestTags: ({ headers }) => headers.tags,
 
   act: (upload, context) => storeObject(upload, context),
 

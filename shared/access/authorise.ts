@@ -1,5 +1,6 @@
 import { grants, type Acl } from './acl.ts';
 import type { Caller, Privilege } from './identity.ts';
+import type { ConditionKey } from './policy-keys.ts';
 import { needOf, writing } from './rights.ts';
 
 /**
@@ -14,8 +15,13 @@ export interface Question {
   readonly key?: string;
   readonly versionId?: string;
   readonly uploadId?: string;
-  /** The prefix of a listing, where ListBucket is asked about a single key; otherwise the request's own applies. */
-  readonly prefix?: string;
+  /**
+   * What the operation will do, by the condition keys that name it. A field or a parameter that the operation ignores is
+   * not among them: a policy judges what happens, not what else was sent.
+   */
+  readonly facts?: StatedFacts;
+  /** Returns the tags that the operation will set. */
+  tags?(): Tags | Promise<Tags>;
   /**
    * The question is about the object that this request creates: permission to put the object includes permission to set
    * its properties.
@@ -29,6 +35,11 @@ export interface Question {
   /** Allowed to every caller that reaches this point, unless a policy denies it. */
   readonly unlessDenied?: true;
 }
+
+/** Values of condition keys that an operation states, where it has one. */
+export type StatedFacts = Readonly<Partial<Record<ConditionKey, string | undefined>>>;
+
+type Tags = readonly (readonly [key: string, value: string])[];
 
 /** A resource's owner, by canonical id, and its ACL. */
 export interface Owned {

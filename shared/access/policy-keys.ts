@@ -18,12 +18,12 @@ export const conditionKeys = {
   'aws:username': 'the name of the signing user, which a later user of the same name shares',
   's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
   's3:delimiter': 'the delimiter of a listing',
-  's3:max-keys': 'the max-keys of a listing',
+  's3:max-keys': 'the max-keys of a listing of objects or versions',
   's3:prefix': 'the prefix of a listing; the key, where permission to list decides between 404 and 403',
   's3:signatureversion': '`AWS4-HMAC-SHA256` or `AWS`',
   's3:versionid': 'the requested version',
   's3:x-amz-acl': 'the canned ACL of the request',
-  's3:x-amz-copy-source': 'the source of a copy, `bucket/key`',
+  's3:x-amz-copy-source': 'the source of a copy, `bucket/key`, for its target',
   's3:x-amz-grant-full-control': 'the header of the same name',
   's3:x-amz-grant-read': 'the header of the same name',
   's3:x-amz-grant-read-acp': 'the header of the same name',
@@ -39,7 +39,7 @@ export type ConditionKey = keyof typeof conditionKeys;
 /** Condition keys that end with the key of a tag, which is case-sensitive. */
 export const tagConditionKeys = {
   's3:existingobjecttag/': 'a tag of the existing object',
-  's3:requestobjecttag/': 'a tag in the request',
+  's3:requestobjecttag/': 'a tag in the request, if the operation sets it',
 } as const;
 
 /**

@@ -10,7 +10,6 @@ import type { ObjectAuthorisation } from '../metadata/objects/object-authorisati
 import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
 import type { Objects } from '../metadata/objects/objects.ts';
 import type { PublicLinks } from '../metadata/objects/public-links.ts';
-import type { ObjectAttributes } from '../metadata/objects/object-attributes.ts';
 import type { Quotas } from '../metadata/quotas/quotas.ts';
 import type { ContentReferences } from '../metadata/objects/content-references.ts';
 import type { Uploads } from '../metadata/uploads/uploads.ts';
@@ -186,17 +185,17 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly ignoresCredentials?: true;
   /** False if the bucket need not exist yet. */
   readonly bucketMustExist?: false;
-  /** Set if it lists the keys of a bucket: policies may then use its `prefix`, `delimiter` and `max-keys`. */
-  readonly isListing?: On extends 'bucket' ? true : never;
   /** Set if x-amz-checksum-* headers are for the resulting object, not for the body. */
   readonly checksumsDescribe?: 'object';
   parse(request: RequestHead<On, NoInfer<Body>>): Input;
-  authorise(input: Input, request: RequestHead<On, NoInfer<Body>>): readonly Question[];
-  /** Returns the tags in the request, for policies that need them. Must not read the body, which happens later. */
-  requestTags?(
+  /**
+   * @param body reads the document, for facts of the questions that only it has; called when a policy asks for them
+   */
+  authorise(
     input: Input,
-    body: () => Promise<BodyOf<Body>>,
-  ): Promise<ObjectAttributes['tags']> | ObjectAttributes['tags'];
+    request: RequestHead<On, NoInfer<Body>>,
+    body: () => Promise<BodyOf<NoInfer<Body>>>,
+  ): readonly Question[];
   act(input: Input, context: Context<On, NoInfer<Body>>): Promise<Output>;
   render(output: Output, input: Input, request: RequestHead<On, NoInfer<Body>>): Answer;
 }

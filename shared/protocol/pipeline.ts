@@ -185,17 +185,13 @@ export class Pipeline {
       caller,
       scheme,
       time: services.clock.now(),
-      query: request.query,
       remoteAddress: request.remoteAddress,
       secure: request.secure,
       fields: request.fields,
-      asked: form?.headers ?? request.fields,
-      isListing: operation.isListing === true,
-      tags: async () => operation.requestTags?.(input, body) ?? [],
     };
     const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
     const { address } = request;
-    const questions = operation.authorise(input, head);
+    const questions = operation.authorise(input, head, body);
     const key = 'key' in address ? address.key : questions[0]?.key;
     const authorisation = await authoriser.authorise(questions, { bucket, key });
     const headers = form ? [request.fields, form.headers] : [request.fields];

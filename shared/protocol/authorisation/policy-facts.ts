@@ -1,17 +1,15 @@
-import type { Question } from '../../access/authorise.ts';
+import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Caller } from '../../access/identity.ts';
 import type { ConditionKey } from '../../access/policy-keys.ts';
 import type { Facts, Values } from '../../access/policy-template.ts';
-import { parseCopySource } from '../../http/copy-source.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
-import type { Query } from '../../http/query.ts';
 import type { Upload } from '../../metadata/uploads/upload.ts';
 import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
 import type { Authenticated } from '../authentication/authenticated.ts';
 
 type Tags = ObjectAttributes['tags'];
 
-/** The facts of a request that policy conditions may use. */
+/** The facts of a request that policy conditions may use, whatever its operation does. */
 export interface KnownRequest {
   readonly caller: Caller;
   readonly scheme: Authenticated['scheme'];
@@ -21,17 +19,11 @@ export interface KnownRequest {
   readonly remoteAddress: string;
   readonly secure: boolean;
   readonly fields: Fields;
-  /** The `x-amz-` headers: the request's fields, or the form's fields in their place. Signed, if anything is. */
-  readonly asked: Fields;
-  readonly query: Query;
-  /** True if the request is a listing, whose parameters are facts. */
-  readonly isListing: boolean;
-  /** Returns the tags in the request. */
-  tags(): Promise<Tags>;
 }
 
 /** The facts of a question in addition to those of the request. */
 export interface KnownObject {
+  /** States what the operation will do. */
   readonly question: Question;
   /** Returns the tags of the version that the question is about. */
   tags(): Promise<Tags>;
@@ -39,18 +31,8 @@ export interface KnownObject {
   upload(): Promise<Upload | undefined>;
 }
 
-/** Condition keys whose values depend on the question, not on the request alone. */
-type QuestionKey =
-  | 's3:prefix'
-  | 's3:versionid'
-  | `s3:x-amz-grant-${string}`
-  | `s3:x-amz-server-side-encryption${string}`
-  | 's3:x-amz-acl';
-type QuestionFacts = Readonly<Record<Extract<ConditionKey, QuestionKey>, QuestionFact>>;
-type RequestFacts = Readonly<Record<Exclude<ConditionKey, QuestionKey>, RequestFact>>;
-
+type RequestKey = Extract<ConditionKey, `aws:${string}`> | 's3:authtype' | 's3:signatureversion';
 type RequestFact = (request: KnownRequest) => string | undefined;
-type QuestionFact = (request: KnownRequest, object: KnownObject) => string | undefined | Promise<string | undefined>;
 
 const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version?: string }>> = {
   anonymous: {},
@@ -62,24 +44,19 @@ const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version
   'form-v2': { type: 'POST', version: 'AWS' },
 };
 
-const parameter =
-  (name: string): RequestFact =>
-  ({ isListing, query }) =>
-    isListing ? query.get(name) : undefined;
-
-const header =
-  (name: string): RequestFact =>
-  ({ asked }) =>
-    asked.get(name);
-
-/** Fields that describe a new object. */
-const describing = [
+/** Fields that contain an ACL. */
+export const aclFields = [
   'x-amz-acl',
   'x-amz-grant-full-control',
   'x-amz-grant-read',
   'x-amz-grant-read-acp',
   'x-amz-grant-write',
   'x-amz-grant-write-acp',
+] as const;
+
+/** Fields that describe a new object. */
+const describing = [
+  ...aclFields,
   'x-amz-server-side-encryption',
   'x-amz-server-side-encryption-customer-algorithm',
 ] as const;
@@ -93,18 +70,32 @@ export function askedOf(fields: Fields): Readonly<Record<string, string>> | unde
   return asked.length === 0 ? undefined : Object.fromEntries(asked);
 }
 
-/** Returns a fact about a new object: from the request or, if it adds to an upload, from the creation of the upload. */
-const description =
-  (name: (typeof describing)[number]): QuestionFact =>
-  async ({ asked }, object) =>
-    object.question.uploadId === undefined ? asked.get(name) : (await object.upload())?.asked?.[name];
+/** Returns the facts about a new object. */
+export function describedBy(fields: Fields): StatedFacts {
+  return factsFrom(fields, describing);
+}
+
+/** Returns the facts of a read that may bring the key of a customer. */
+export function customerFacts(fields: Fields): StatedFacts {
+  return factsFrom(fields, ['x-amz-server-side-encryption-customer-algorithm']);
+}
+
+type NameOf<Key> = Key extends `s3:${infer Name}` ? Name : never;
+
+/** Returns the facts that are header fields, or parameters, of the same names: those that the operation obeys. */
+export function factsFrom(
+  request: { get(name: string): string | undefined },
+  names: readonly NameOf<Exclude<ConditionKey, RequestKey>>[],
+): StatedFacts {
+  return Object.fromEntries(names.map((name) => [`s3:${name}`, request.get(name)]));
+}
 
 /**
  * The source of each condition key's value. No header is read just because a key has its name, except for those that S3
  * defines that way:
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html#amazons3-policy-keys
  */
-const requestFacts: RequestFacts = {
+const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:currenttime': ({ time }) => new Date(time).toISOString(),
   'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
   'aws:principalarn': ({ caller }) =>
@@ -117,23 +108,6 @@ const requestFacts: RequestFacts = {
   'aws:username': ({ caller }) => (caller.kind === 'user' ? caller.name : undefined),
   's3:authtype': ({ scheme }) => schemes[scheme].type,
   's3:signatureversion': ({ scheme }) => schemes[scheme].version,
-  's3:delimiter': parameter('delimiter'),
-  's3:max-keys': parameter('max-keys'),
-  's3:x-amz-copy-source': ({ asked }) => copySource(asked),
-  's3:x-amz-metadata-directive': header('x-amz-metadata-directive'),
-};
-
-const questionFacts: QuestionFacts = {
-  's3:versionid': (_, { question }) => question.versionId,
-  's3:prefix': (request, { question }) => question.prefix ?? parameter('prefix')(request),
-  's3:x-amz-acl': description('x-amz-acl'),
-  's3:x-amz-grant-full-control': description('x-amz-grant-full-control'),
-  's3:x-amz-grant-read': description('x-amz-grant-read'),
-  's3:x-amz-grant-read-acp': description('x-amz-grant-read-acp'),
-  's3:x-amz-grant-write': description('x-amz-grant-write'),
-  's3:x-amz-grant-write-acp': description('x-amz-grant-write-acp'),
-  's3:x-amz-server-side-encryption': description('x-amz-server-side-encryption'),
-  's3:x-amz-server-side-encryption-customer-algorithm': description('x-amz-server-side-encryption-customer-algorithm'),
 };
 
 const existingTag = 's3:existingobjecttag/';
@@ -152,29 +126,36 @@ export class ConditionFacts {
   /** Returns the facts for a question about this object. */
   about(object: KnownObject): Facts {
     return async (key) => {
-      if (Object.hasOwn(requestFacts, key)) return this.#ofRequest(key as keyof RequestFacts);
-      const request = this.#request;
+      if (Object.hasOwn(requestFacts, key)) return this.#ofRequest(key as RequestKey);
       if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
-      if (key.startsWith(requestTag)) return valuesOf(await givenTags(request, object), key.slice(requestTag.length));
-      if (!Object.hasOwn(questionFacts, key)) return undefined;
-      return asValues(await questionFacts[key as keyof QuestionFacts](request, object));
+      if (key.startsWith(requestTag)) return valuesOf(await givenTags(object), key.slice(requestTag.length));
+      return asValues(await stated(key as ConditionKey, object));
     };
   }
 
-  #ofRequest(key: keyof RequestFacts): Values {
+  #ofRequest(key: RequestKey): Values {
     if (!this.#known.has(key)) this.#known.set(key, asValues(requestFacts[key](this.#request)));
     return this.#known.get(key);
   }
+}
+
+/** Returns what a question states or, if it is about an upload, what the upload's creation did. */
+async function stated(key: ConditionKey, object: KnownObject): Promise<string | undefined> {
+  const { question } = object;
+  if (key === 's3:versionid') return question.versionId;
+  const value = question.facts?.[key];
+  if (value !== undefined || question.uploadId === undefined) return value;
+  return (await object.upload())?.asked?.[key.slice('s3:'.length)];
 }
 
 function asValues(value: string | undefined): Values {
   return value === undefined ? undefined : [value];
 }
 
-async function givenTags(request: KnownRequest, object: KnownObject): Promise<Tags> {
-  return object.question.uploadId === undefined
-    ? request.tags()
-    : ((await object.upload())?.objectAttributes.tags ?? []);
+async function givenTags(object: KnownObject): Promise<Tags> {
+  const { question } = object;
+  if (question.uploadId !== undefined) return (await object.upload())?.objectAttributes.tags ?? [];
+  return (await question.tags?.()) ?? [];
 }
 
 function valuesOf(tags: Tags, key: string): Values {
@@ -185,12 +166,4 @@ function valuesOf(tags: Tags, key: string): Values {
 function textOf(fields: Fields, name: string): string | undefined {
   const value = fields.get(name);
   return value === undefined ? undefined : utf8Of(value);
-}
-
-/** Returns the copy source in one canonical form: `bucket/key`. */
-function copySource(fields: Fields): string | undefined {
-  const value = fields.get('x-amz-copy-source');
-  if (value === undefined) return undefined;
-  const { bucket, key } = parseCopySource(value);
-  return `${bucket}/${key}`;
 }

@@ -102,7 +102,8 @@ export class RequestAuthoriser {
       },
       version: () => this.#version(question, ground, bucket),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
-      mayList: () => this.#mayDo({ action: 'ListBucket', bucket: bucket.name, prefix: question.key ?? '' }, ground),
+      mayList: () =>
+        this.#mayDo({ action: 'ListBucket', bucket: bucket.name, facts: { 's3:prefix': question.key ?? '' } }, ground),
     };
   }
 

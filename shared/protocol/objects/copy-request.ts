@@ -5,7 +5,7 @@ import { judgeSource, parsePreconditions, verdictError, type Preconditions } fro
 import type { Bucket } from '../../metadata/buckets/bucket.ts';
 import { checkVersionId } from '../../metadata/objects/version-id.ts';
 import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versions.ts';
-import type { Question } from '../../access/authorise.ts';
+import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { RequestView } from '../authorisation/request-view.ts';
 
 /** The source of CopyObject or UploadPartCopy with its conditions. */
@@ -31,6 +31,11 @@ export function parseCopyRequest(fields: Fields): CopyRequest {
 export function sourceQuestion({ bucket, key, versionId }: CopySource): Question {
   if (versionId === undefined) return { action: 'GetObject', bucket, key };
   return { action: 'GetObjectVersion', bucket, key, versionId };
+}
+
+/** Returns the facts about the target that name the source, in one canonical form. */
+export function copyFacts({ bucket, key }: CopySource): StatedFacts {
+  return { 's3:x-amz-copy-source': `${bucket}/${key}` };
 }
 
 /** Returns the question whether the caller may read the source's tags. Asked only if it has any, as in S3. */

@@ -1,5 +1,7 @@
-import type { Question } from '../../access/authorise.ts';
+import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Fields } from '../../http/message.ts';
+import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import { describedBy } from '../authorisation/policy-facts.ts';
 
 /**
  * Returns the questions about creating an object: whether the caller may put it, and set the requested tags and ACL. An
@@ -10,15 +12,16 @@ import type { Fields } from '../../http/message.ts';
  *
  * @param fields the header fields, or the form's fields in their place
  * @param tags that the request gives to the object
+ * @param copy if the object is a copy: what policies may know of that besides
  */
 export function uploadQuestions(
   { bucket, key }: { readonly bucket: string; readonly key: string },
   fields: Fields,
-  tags: readonly unknown[],
-  { isCopy = false } = {},
+  tags: ObjectAttributes['tags'],
+  copy?: { readonly facts: StatedFacts },
 ): readonly Question[] {
-  const place = { bucket, key };
-  const made = { ...place, ...(isCopy ? { isNew: true as const } : { unlessDenied: true as const }) };
+  const place = { bucket, key, facts: { ...describedBy(fields), ...copy?.facts }, tags: () => tags };
+  const made = { ...place, ...(copy ? { isNew: true as const } : { unlessDenied: true as const }) };
   return [
     { action: 'PutObject', ...place },
     ...(tags.length > 0 ? [{ action: 'PutObjectTagging', ...made }] : []),

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { operations } from '../../../functions/operations.ts';
 import { BlobsBusy } from '../../../shared/ports/blob-store.ts';
 import { TableBusy } from '../../../shared/ports/key-value-table.ts';
 import { defineOperation } from '../../../shared/protocol/operation.ts';
@@ -67,9 +66,4 @@ it('gives operations a context that keeps every service when it is spread', asyn
   const service = new PipelineInProcess([owner], { operations: new Map([['ListBuckets', listBuckets]]) });
   expect(await service.send({ method: 'GET', path: '/' }, owner)).toMatchObject({ status: 200 });
   expect(spread).toMatchObject(service.services);
-});
-
-it('tells policies the parameters of the listings of keys, and of nothing else', () => {
-  const listings = [...operations.values()].filter(({ isListing }) => isListing === true).map(({ name }) => name);
-  expect(listings.sort()).toEqual(['ListMultipartUploads', 'ListObjectVersions', 'ListObjects', 'ListObjectsV2']);
 });
