@@ -208,11 +208,8 @@ function grant({ action, isNew, unlessDenied }: Question): string {
       return 'to have started the upload';
     case 'bucket':
       return need.permission === 'none' ? '' : `${need.permission} on the bucket`;
-    case 'object': {
-      if (need.permission === 'none') return 'to own the object';
-      const orBucket = need.orBucket === undefined ? '' : `, or ${need.orBucket} on the bucket`;
-      return `${need.permission} on the object${orBucket}`;
-    }
+    case 'object':
+      return need.permission === 'none' ? 'to own the object' : `${need.permission} on the object`;
   }
 }
 

@@ -124,7 +124,6 @@ export async function mayDo(
       if (version === undefined || (version.marker && need.markers !== 'as versions')) return evidence.mayList();
       if (isAllowed && version.owner === bucket.owner) return true;
       if (isOf(caller, version.owner)) return true;
-      if (need.orBucket && grants(await bucket.acl(), caller, need.orBucket)) return true;
       return need.permission !== 'none' && grants(await version.acl(), caller, need.permission);
     }
   }

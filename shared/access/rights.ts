@@ -18,7 +18,6 @@ export type Need =
   | {
       readonly on: 'object';
       readonly permission: Permission | 'none';
-      readonly orBucket?: Permission;
       /** Set where delete markers count as versions; otherwise a delete marker counts as missing. */
       readonly markers?: 'as versions';
     }
@@ -39,7 +38,8 @@ const reading: Need = { on: 'object', permission: 'READ' };
 const readingAcl: Need = { on: 'object', permission: 'READ_ACP' };
 const writingAcl: Need = { on: 'object', permission: 'WRITE_ACP' };
 const monitoring: Need = { on: 'owner', privilege: 'monitoring' };
-const taggingObjects: Need = { on: 'object', permission: 'WRITE', orBucket: 'WRITE' };
+/** Not for those who may write: what policies let be read may depend on tags. */
+const taggingObjects: Need = { on: 'object', permission: 'none' };
 
 /**
  * The right that each action requires, by its name in policies:

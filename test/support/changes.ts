@@ -276,12 +276,12 @@ const ofObjects: readonly Change[] = [
   ),
   ...aboutObject(
     'PutObjectTagging',
-    { kind: 'settings', action: 'PutObjectTagging', grants: both, prepare: object },
+    { kind: 'settings', action: 'PutObjectTagging', grants: ['policy'], prepare: object },
     { method: 'PUT', query: 'tagging', body: tagging },
   ),
   ...aboutObject(
     'DeleteObjectTagging',
-    { kind: 'settings', action: 'DeleteObjectTagging', grants: both, prepare: tagged },
+    { kind: 'settings', action: 'DeleteObjectTagging', grants: ['policy'], prepare: tagged },
     { method: 'DELETE', query: 'tagging', body: meaningless },
   ),
   deleteObject!,

@@ -103,3 +103,20 @@ it('a listing of uploads has no max-keys, and other requests no parameters of li
   expectError(await sent({ path, query: 'max-keys=11' }), 403, 'AccessDenied');
   expect((await sent({ path, query: 'max-keys=10' })).status).toBe(200);
 });
+
+it('whoever may write to a bucket gives no object the tag by which a policy lets it be read', async () => {
+  const bucket = await service.bucket();
+  await put(service.client, bucket, 'key', 'content');
+  const path = `/${bucket}/key`;
+  // A grant on the bucket, then one on the object, too.
+  for (const where of [`/${bucket}`, path]) {
+    const acl = { method: 'PUT', path: where, query: 'acl', headers: { 'x-amz-acl': 'public-read-write' } };
+    expect((await service.send(acl)).status).toBe(200);
+    const body = '<Tagging><TagSet><Tag><Key>access</Key><Value>public</Value></Tag></TagSet></Tagging>';
+    for (const query of ['tagging', 'tagging&versionId=null']) {
+      expectError(await sent({ method: 'PUT', path, query, body }), 403, 'AccessDenied');
+      expectError(await sent({ method: 'DELETE', path, query }), 403, 'AccessDenied');
+      expectError(await service.sendUnsigned({ method: 'PUT', path, query, body }), 403, 'AccessDenied');
+    }
+  }
+});

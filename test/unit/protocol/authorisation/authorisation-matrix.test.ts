@@ -169,9 +169,9 @@ function objectRows(): readonly Row[] {
     ['GetObjectAttributes', 200, reading, attributes],
     ['GetObjectTagging', 200, reading, { query: 'tagging' }],
     ['GetObjectTagging', 200, reading, { query: 'tagging&versionId=null' }],
-    // Permission to write to the bucket, or to the object, includes tagging it.
-    ['PutObjectTagging', 200, writing, { method: 'PUT', query: 'tagging', body: tagging }],
-    ['DeleteObjectTagging', 204, writing, { method: 'DELETE', query: 'tagging' }],
+    // Only the owners of the object and of the bucket: policies may judge by tags what is read.
+    ['PutObjectTagging', 200, expected({}), { method: 'PUT', query: 'tagging', body: tagging }],
+    ['DeleteObjectTagging', 204, expected({}), { method: 'DELETE', query: 'tagging' }],
     ['GetObjectAcl', 200, expected(grantedTo('aclReader')), { query: 'acl' }],
     ['GetObjectAcl', 200, expected(grantedTo('aclReader')), { query: 'acl&versionId=null' }],
     [
