@@ -97,8 +97,8 @@ function levelOf(routes: CompiledRoutes, request: ViewerRequest): string {
   const name = (host ? host.value : '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
   if (isBelow(name, routes.websiteDomain)) return 'website';
   const path = request.uri;
-  if (isReservedPath(path)) return 'internal';
   if (isBelow(name, routes.domain)) return path === '/' ? 'bucket' : 'object';
+  if (isReservedPath(path)) return 'internal';
   if (path === '/') return 'service';
   const slash = path.indexOf('/', 1);
   return slash < 0 || slash === path.length - 1 ? 'bucket' : 'object';

@@ -34,8 +34,11 @@ export const deleteObject = defineOperation({
       guard: deleteGuard(conditions),
       sparing: sparing(caller, bucket),
     });
-    if (versionId !== undefined && !isPossibleVersionId(versionId)) return { isMarker: false };
-    if (versionId !== undefined) return { versionId, isMarker: version?.marker === true };
+    if (versionId !== undefined) {
+      // A bucket that was never versioned says nothing of versions, whichever the request names.
+      if (bucket.versioning === 'off' || !isPossibleVersionId(versionId)) return { isMarker: false };
+      return { versionId, isMarker: version?.marker === true };
+    }
     return { versionId: marker && versionIdOf(marker), isMarker: marker !== undefined };
   },
 

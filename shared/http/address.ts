@@ -56,12 +56,12 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
     return { address, rawPath, query: Query.empty, virtualHost: true };
   }
   const query = Query.parse(rawQuery);
-  if (isReservedPath(rawPath)) {
-    return { address: { kind: 'internal', path: rawPath }, rawPath, query, virtualHost: false };
-  }
   const virtualBucket = subdomain(hostName, names.domain);
   if (virtualBucket !== undefined) {
     return { address: within(virtualBucket, rawPath.slice(1)), rawPath, query, virtualHost: true };
+  }
+  if (isReservedPath(rawPath)) {
+    return { address: { kind: 'internal', path: rawPath }, rawPath, query, virtualHost: false };
   }
   return { address: pathStyle(rawPath), rawPath, query, virtualHost: false };
 }

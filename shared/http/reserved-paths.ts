@@ -6,7 +6,7 @@
 /** The path of public links, without the token that follows. */
 export const publicLinkPath = '/_public/';
 
-/** Tells whether a raw path is reserved, on every host but those of websites. */
+/** Tells whether a raw path is reserved on the service's own host. On the host of a bucket or a website, no path is. */
 export function isReservedPath(rawPath: string): boolean {
   return /^\/_(?:stillage|public)(?:\/|$)/.test(rawPath);
 }

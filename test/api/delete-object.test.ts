@@ -29,7 +29,7 @@ describe('DeleteObject', () => {
   it('succeeds if there is nothing', async () => {
     const bucket = await service.bucket();
     expect(await del(bucket)).toEqual({ status: 204 });
-    expect(await del(bucket, { VersionId: 'null' })).toMatchObject({ status: 204 });
+    expect(await del(bucket, { VersionId: 'null' })).toEqual({ status: 204 });
     expect(await del(bucket, { VersionId: 'x'.repeat(32) })).toMatchObject({ status: 204 });
     expect(await versionsOf(service.client, bucket)).toEqual([]);
   });
@@ -39,7 +39,7 @@ describe('DeleteObject', () => {
     await put(service.client, bucket, 'key', 'content');
     await del(bucket, { VersionId: 'x'.repeat(32) });
     expect(await read(service.client, bucket, 'key')).toBe('content');
-    expect(await del(bucket, { VersionId: 'null' })).toEqual({ status: 204, VersionId: 'null' });
+    expect(await del(bucket, { VersionId: 'null' })).toEqual({ status: 204 });
     expect(await versionsOf(service.client, bucket)).toEqual([]);
   });
 

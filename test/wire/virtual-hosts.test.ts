@@ -67,6 +67,20 @@ describe.runIf(takesSettings)('a bucket in the Host header', () => {
     await send(host, { method: 'DELETE', path: '/' });
   });
 
+  it.each(['_public/token', '_stillage/health', '_stillage/live', '_stillage/metrics', '_stillage', '_public'])(
+    'has no reserved paths: %s',
+    async (key) => {
+      const bucket = await service.bucket();
+      const host = `${bucket}.${domain}`;
+      const path = `/${key}`;
+      expect((await send(host, { method: 'PUT', path, body: 'content' })).status).toBe(200);
+      expect(await read(service.client, bucket, key)).toBe('content');
+      expect((await send(host, { path })).text).toBe('content');
+      expect((await send(host, { method: 'DELETE', path })).status).toBe(204);
+      expectError(await send(host, { path }), 404, 'NoSuchKey');
+    },
+  );
+
   it('leaves the path to the key, slashes and all', async () => {
     const bucket = await service.bucket();
     for (const [path, key] of [
