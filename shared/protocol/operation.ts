@@ -165,8 +165,8 @@ export interface Answer {
   /** Default: 200. */
   readonly status?: number;
   readonly fields?: Iterable<readonly [string, string]>;
-  /** Text, or UTF-8. */
-  readonly xml?: string | Uint8Array;
+  /** Text, or UTF-8. A stream only where it was admitted: bodies/admission.ts. */
+  readonly xml?: string | Uint8Array | AsyncIterable<Uint8Array>;
   readonly html?: string;
   readonly body?: Uint8Array | AsyncIterable<Uint8Array> | undefined;
 }

@@ -96,6 +96,7 @@ export class Pipeline {
     const admission =
       capacity &&
       new Admission(capacity, {
+        isRead: request.method === 'GET',
         party: () => partyOf(trace),
         hasDocument: () => typeof operations.get(trace.operation as OperationName)?.body === 'object',
       });

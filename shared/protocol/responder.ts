@@ -121,11 +121,11 @@ export class Responder {
     if (text !== undefined) {
       fields.add('content-type', answer.xml === undefined ? 'text/html; charset=utf-8' : 'application/xml');
       // HEAD states the length that GET would send.
-      if (bodiless && status >= 300) fields.add('content-length', String(Buffer.byteLength(text)));
+      if (bodiless && status >= 300 && isWhole(text)) fields.add('content-length', String(Buffer.byteLength(text)));
     }
     const chunked = answer.xml !== undefined && status < 300 ? true : undefined;
     const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
-    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
+    if (body === undefined || isWhole(body)) {
       this.#log(request, trace, status, body === undefined ? 0 : Buffer.byteLength(body));
       return { status, fields, body, chunked };
     }
@@ -210,6 +210,10 @@ export class Responder {
       milliseconds: this.#deps.services.clock.now() - trace.startedAt,
     });
   }
+}
+
+function isWhole(body: string | Uint8Array | AsyncIterable<Uint8Array>): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array;
 }
 
 /** Returns the name of the bucket that a request names, or turned out to be about. */

@@ -15,9 +15,15 @@ export interface Capacity {
 
 /** The size up to which a body is always admitted, as it takes little: that of blobs in the table. */
 const smallBody = 32 * 1024;
+/** The memory that a body in progress may take. What is in memory as a whole counts as several, if it takes more. */
+const memoryOfBody = 1024 * 1024;
+/** The size of the pieces in which a body that is in memory is sent, so that its client is seen to take it. */
+const pieceSize = 128 * 1024;
 
 /** The properties of a request that count, as known when its body begins. */
 export interface AdmittedRequest {
+  /** False if it may have changed something: then its response is not refused any more. */
+  readonly isRead: boolean;
   /** Returns the party that the request counts for: a project, or all anonymous callers. */
   party(): string;
   /** Returns whether its body is a document. */
@@ -63,9 +69,28 @@ export class Admission {
 
   /** Returns the response with a body that counts until it is sent or abandoned. @throws AtCapacity */
   sending(answer: Answer): Answer | Promise<Answer> {
-    const { body } = answer;
-    if (body === undefined || body instanceof Uint8Array || body instanceof WholeBytes) return answer;
-    return this.#streaming(answer, body);
+    const { xml, body } = answer;
+    if (typeof xml === 'string' || xml instanceof Uint8Array) return this.#document(answer, xml);
+    if (body === undefined) return answer;
+    const whole = body instanceof WholeBytes ? body.bytes : body;
+    if (!(whole instanceof Uint8Array)) return this.#streaming(answer, whole);
+    return whole.byteLength <= smallBody ? answer : { ...answer, body: this.#pieces(whole) };
+  }
+
+  #document(answer: Answer, xml: string | Uint8Array): Answer {
+    // No text has more bytes than three times its length, and most have far fewer: they are counted only if it may be too long.
+    if (xml.length * 3 <= smallBody) return answer;
+    const whole = typeof xml === 'string' ? Buffer.from(xml) : xml;
+    return whole.byteLength <= smallBody ? answer : { ...answer, xml: this.#pieces(whole) };
+  }
+
+  /** Returns bytes in memory as a body that counts for what they take. @throws AtCapacity */
+  #pieces(whole: Uint8Array): AsyncIterable<Uint8Array> {
+    const { downloads } = this.#capacity;
+    const places = Math.ceil(whole.byteLength / memoryOfBody);
+    const party = this.#request.party();
+    const end = this.#request.isRead ? downloads.admit(party, places) : downloads.add(party, places);
+    return new EndedBody(piecesOf(whole), end);
   }
 
   async #streaming(answer: Answer, body: AsyncIterable<Uint8Array>): Promise<Answer> {
@@ -78,6 +103,11 @@ export class Admission {
     }
     return { ...answer, body: new EndedBody(body, end) };
   }
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- read as any other body
+async function* piecesOf(whole: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < whole.byteLength; at += pieceSize) yield whole.subarray(at, at + pieceSize);
 }
 
 function isSmall({ fields }: RequestMessage): boolean {

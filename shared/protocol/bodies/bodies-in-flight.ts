@@ -43,24 +43,32 @@ export class BodiesInFlight {
 
   /**
    * Counts a body of a project, or of anonymous callers.
+   * @param places how many bodies it counts as. One that would exceed the share of its party by itself takes all of it
    * @returns a function that ends it, once
    * @throws AtCapacity
    */
-  admit(party: string): () => void {
+  admit(party: string, places = 1): () => void {
+    const taken = Math.min(places, this.#mostOfParty);
     const own = this.#parties.get(party) ?? 0;
-    if (this.#count >= this.#most || own >= this.#mostOfParty) {
+    if (this.#count + taken > this.#most || own + taken > this.#mostOfParty) {
       this.#onRefusal(this.#of);
       throw new AtCapacity(this.#of);
     }
-    this.#count += 1;
+    return this.add(party, taken);
+  }
+
+  /** As {@link admit}, of a body that can no longer be refused: others are refused instead. */
+  add(party: string, taken: number): () => void {
+    const own = this.#parties.get(party) ?? 0;
+    this.#count += taken;
     this.#peak = Math.max(this.#peak, this.#count);
-    this.#parties.set(party, own + 1);
+    this.#parties.set(party, own + taken);
     let hasEnded = false;
     return () => {
       if (hasEnded) return;
       hasEnded = true;
-      this.#count -= 1;
-      const left = this.#parties.get(party)! - 1;
+      this.#count -= taken;
+      const left = this.#parties.get(party)! - taken;
       if (left === 0) this.#parties.delete(party);
       else this.#parties.set(party, left);
     };

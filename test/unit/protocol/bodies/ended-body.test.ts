@@ -37,7 +37,7 @@ describe('a download in progress', () => {
       documents: new BodiesInFlight('documents', 1),
       downloads: new BodiesInFlight('downloads', 1),
     };
-    const request = { party: () => 'project', hasDocument: () => false };
+    const request = { isRead: true, party: () => 'project', hasDocument: () => false };
     for (let times = 0; times < 3; times += 1) {
       const { body } = await new Admission(capacity, request).sending({ body: chunks() });
       expect(capacity.downloads.count).toBe(1);
