@@ -105,7 +105,6 @@ export class Admission {
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- read as any other body
 async function* piecesOf(whole: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < whole.byteLength; at += pieceSize) yield whole.subarray(at, at + pieceSize);
 }
