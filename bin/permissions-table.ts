@@ -64,6 +64,12 @@ const variants: readonly Sample[] = [
     headers: { ...plain.headers, 'x-amz-tagging': 'a=b', 'x-amz-tagging-directive': 'REPLACE' },
   },
   {
+    when: 'with `If-Match`, or other conditions that compare',
+    otherwise: 'without conditions',
+    query: plain.query,
+    headers: { ...plain.headers, 'if-match': '*' },
+  },
+  {
     when: 'with an ACL other than `private`',
     otherwise: 'without an ACL',
     query: plain.query,
@@ -75,8 +81,11 @@ const variants: readonly Sample[] = [
 const askedLater: readonly Permission[] = [
   later('CopyObject', 'GetObjectTagging', 'the source has tags, and they are copied', 'source-bucket', 'source-key'),
   later('CopyObject', 'GetObjectVersionTagging', 'the same, from a version', 'source-bucket', 'source-key'),
+  later('DeleteObject', 'GetObjectVersion', 'the same, with `versionId`', 'bucket', 'key'),
   later('DeleteObjects', 'DeleteObject', 'for each key', 'bucket', 'key'),
   later('DeleteObjects', 'DeleteObjectVersion', 'for each version', 'bucket', 'key'),
+  later('DeleteObjects', 'GetObject', 'for each key with conditions', 'bucket', 'key'),
+  later('DeleteObjects', 'GetObjectVersion', 'for each version with conditions', 'bucket', 'key'),
   later('GetWebsitePage', 'GetObject', 'for the page, the index document and the error document', 'bucket', 'key'),
 ];
 

@@ -7,7 +7,7 @@ import type { Slots } from '../../shared/metadata/slots.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
-import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
+import { deleteComparison, deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 import {
   deleteParsing,
   deleteResult,
@@ -47,12 +47,14 @@ export const deleteObjects = defineOperation({
       try {
         checkKey(key);
         const action = versionId === undefined ? 'DeleteObject' : 'DeleteObjectVersion';
-        const authorisation = await authorise({ action, bucket: bucket.name, ...identity });
+        const place = { bucket: bucket.name, ...identity };
+        const conditions = conditionsOf(deletion);
+        const authorisation = await authorise({ action, ...place }, ...deleteComparison(place, conditions));
         const { version, currentVersion: marker } = await objects.remove({
           by: 'request',
           authorisation,
           owner: ownerOfNew(caller, bucket),
-          guard: deleteGuard(conditionsOf(deletion)),
+          guard: deleteGuard(conditions),
           sparing: sparing(caller, bucket),
         });
         if (versionId !== undefined)

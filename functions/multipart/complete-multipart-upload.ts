@@ -17,7 +17,7 @@ import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { defineOperation, type Context, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
-import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
+import { writeComparison, writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
 import { parseXml } from '../../shared/xml/reader.ts';
 
@@ -55,7 +55,10 @@ export const completeMultipartUpload = defineOperation({
     expectedChecksum: parseExpectedChecksum(fields),
   }),
 
-  authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
+  authorise: ({ bucket, key, uploadId, conditions }) => [
+    { action: 'PutObject', bucket, key, uploadId },
+    ...writeComparison({ bucket, key }, conditions),
+  ],
 
   act: async (input, context): Promise<Completion> => {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {

@@ -4,7 +4,6 @@ import {
   copyFacts,
   findSource,
   parseCopyRequest,
-  sourceQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/objects/copy-request.ts';
 import {
@@ -16,6 +15,7 @@ import {
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
+import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { copyPartResult } from '../../shared/xml/copy.ts';
 
@@ -42,7 +42,7 @@ export const uploadPartCopy = defineOperation({
   },
 
   authorise: ({ bucket, key, uploadId, copy }) => [
-    sourceQuestion(copy.source),
+    readQuestion(copy.source),
     { action: 'PutObject', bucket, key, uploadId, facts: copyFacts(copy.source) },
   ],
 

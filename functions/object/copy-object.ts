@@ -18,7 +18,6 @@ import {
   findSource,
   parseCopyRequest,
   parseDirective,
-  sourceQuestion,
   sourceTagsQuestion,
   sourceVersionFields,
 } from '../../shared/protocol/objects/copy-request.ts';
@@ -36,6 +35,7 @@ import {
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
+import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
 import { defineOperation, type Context } from '../../shared/protocol/operation.ts';
 import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
 import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
@@ -43,7 +43,7 @@ import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
 import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
-import { writeGuard } from '../../shared/protocol/objects/write-guard.ts';
+import { writeComparison, writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { copyObjectResult } from '../../shared/xml/copy.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
@@ -74,11 +74,12 @@ export const copyObject = defineOperation({
     };
   },
 
-  authorise: ({ copy, upload, taggingDirective }, request) => [
-    sourceQuestion(copy.source),
+  authorise: ({ copy, conditions, upload, taggingDirective }, request) => [
+    readQuestion(copy.source),
     ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], {
       facts: { ...copyFacts(copy.source), ...factsFrom(request.fields, ['x-amz-metadata-directive']) },
     }),
+    ...writeComparison(request, conditions),
   ],
 
   act: async (input, context) => {
@@ -96,7 +97,7 @@ export const copyObject = defineOperation({
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       if (attempt > 0) {
         view.forget();
-        await context.authoriseLook(sourceQuestion(copy.source));
+        await context.authoriseLook(readQuestion(copy.source));
       }
       const source = await findSource(copy, from, view);
       refuseCopyOntoItself({ ...input, asked, encryption }, source);

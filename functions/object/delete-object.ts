@@ -4,7 +4,7 @@ import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { parseVersionIdToDelete } from '../../shared/protocol/objects/version-id.ts';
-import { deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
+import { deleteComparison, deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html */
 export const deleteObject = defineOperation({
@@ -20,10 +20,11 @@ export const deleteObject = defineOperation({
     conditions: parseDeleteConditions(fields),
   }),
 
-  authorise: ({ bucket, key, versionId }) => [
+  authorise: ({ bucket, key, versionId, conditions }) => [
     versionId === undefined
       ? { action: 'DeleteObject', bucket, key }
       : { action: 'DeleteObjectVersion', bucket, key, versionId },
+    ...deleteComparison({ bucket, key, versionId }, conditions),
   ],
 
   act: async ({ versionId, conditions }, { authorisation, bucket, caller, objects }) => {

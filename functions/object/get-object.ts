@@ -12,6 +12,7 @@ import {
   type ReadInput,
   type ReadOutput,
 } from '../../shared/protocol/objects/object-read.ts';
+import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
 import { defineOperation, type Context, type RequestHead } from '../../shared/protocol/operation.ts';
 import { parsePartNumber } from '../../shared/protocol/objects/part.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
@@ -46,9 +47,7 @@ async function locate(input: ReadInput, context: Context<'object', 'none'>): Pro
 }
 
 function authoriseRead({ bucket, key, versionId }: ReadInput, { fields }: RequestHead<'object'>): readonly Question[] {
-  const place = { bucket, key, facts: customerFacts(fields) };
-  if (versionId === undefined) return [{ action: 'GetObject', ...place }];
-  return [{ action: 'GetObjectVersion', ...place, versionId }];
+  return [{ ...readQuestion({ bucket, key, versionId }), facts: customerFacts(fields) }];
 }
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */

@@ -10,6 +10,7 @@ import { defineOperation } from '../../shared/protocol/operation.ts';
 import { storedFields, storeObject } from '../../shared/protocol/objects/store-object.ts';
 import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
 import { readUploadHeaders, type UploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
+import { writeComparison } from '../../shared/protocol/objects/write-guard.ts';
 import { postResponse } from '../../shared/xml/post-response.ts';
 import { readTagging, type TagLimits } from '../../shared/xml/tagging.ts';
 
@@ -42,7 +43,10 @@ export const postObject = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key, headers }, { form }) => uploadQuestions({ bucket, key }, form.headers, headers.tags),
+  authorise: ({ bucket, key, headers, conditions }, { form }) => [
+    ...uploadQuestions({ bucket, key }, form.headers, headers.tags),
+    ...writeComparison({ bucket, key }, conditions),
+  ],
 
   act: (upload, context) => storeObject(upload, context),
 

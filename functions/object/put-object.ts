@@ -6,6 +6,7 @@ import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
 import { storedFields, storeObject } from '../../shared/protocol/objects/store-object.ts';
 import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
 import { checkLengthIsGiven } from '../../shared/protocol/bodies/announced-body.ts';
+import { writeComparison } from '../../shared/protocol/objects/write-guard.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html */
@@ -30,7 +31,10 @@ export const putObject = defineOperation({
     };
   },
 
-  authorise: ({ headers }, request) => uploadQuestions(request, request.fields, headers.tags),
+  authorise: ({ headers, conditions }, request) => [
+    ...uploadQuestions(request, request.fields, headers.tags),
+    ...writeComparison(request, conditions),
+  ],
 
   act: (upload, context) => storeObject(upload, context),
 

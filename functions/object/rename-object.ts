@@ -11,6 +11,7 @@ import {
 import type { Guard } from '../../shared/metadata/objects/new-version.ts';
 import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
 import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
+import { renameComparison } from '../../shared/protocol/objects/write-guard.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const sourceField = 'x-amz-rename-source';
@@ -38,10 +39,11 @@ export const renameObject = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key, source }) => [
+  authorise: ({ bucket, key, source, conditions }) => [
     { action: 'GetObject', bucket, key: source },
     { action: 'DeleteObject', bucket, key: source },
     { action: 'PutObject', bucket, key },
+    ...renameComparison({ bucket, key }, conditions),
   ],
 
   act: async ({ key, source: from, sourceConditions, conditions, token }, context) => {

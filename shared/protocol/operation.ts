@@ -101,8 +101,13 @@ export type Context<On extends Level, Body> = Services & {
   readonly caller: Caller;
   /** Looks up buckets and objects, and returns the same ones as authorisation used. */
   readonly view: RequestView;
-  /** Authorises a change, known only from the document, of an object in the bucket. @throws S3Error AccessDenied */
-  readonly authorise: (question: Question & { readonly key: string }) => Promise<ObjectAuthorisation>;
+  /**
+   * Authorises a change, known only from the document, of an object in the bucket, by all of these questions about it.
+   * @throws S3Error AccessDenied
+   */
+  readonly authorise: (
+    ...questions: readonly [Question & { readonly key: string }, ...(readonly Question[])]
+  ) => Promise<ObjectAuthorisation>;
   /** Authorises a read of something that the operation's questions did not cover. @throws S3Error AccessDenied */
   readonly authoriseLook: (question: Question) => Promise<void>;
   /** The result of the operation's questions, without which repositories change nothing. */

@@ -230,7 +230,7 @@ export class Pipeline {
       bucket: present,
       view,
       authorisation,
-      authorise: (question) => authoriser.authorise([question], { bucket: present, key: question.key }),
+      authorise: (...questions) => authoriser.authorise(questions, { bucket: present, key: questions[0].key }),
       authoriseLook: (question) => authoriser.authoriseLook(question, present),
       concerns,
     };

@@ -18,4 +18,10 @@ export abstract class ObjectAuthorisation extends BucketAuthorisation {
    * @param version as it is now, possibly a delete marker; undefined if it does not exist
    */
   abstract confirmVersion(bucket: Bucket, version: Version | undefined): Promise<readonly Condition[]>;
+
+  /**
+   * Repeats the questions if their answers depended on another version than this one, with which a condition is about to
+   * be compared: for writes whose rights count when the request is authorised.
+   */
+  abstract confirmCompared(bucket: Bucket, version: Version | undefined): Promise<void>;
 }

@@ -46,6 +46,7 @@ export class Puts {
         const caller =
           rightsCount && (await (blind ? authorisation.confirm(bucket) : authorisation.confirmVersion(bucket, before)));
         if (rightsCount && blind && authorisation.dependsOnVersion) return conflict;
+        if (guard && !rightsCount) await authorisation.confirmCompared(bucket, before);
         guard?.(live(before));
         const version = this.#commits.version(bucket, fresh, before);
         const commit = blind ? chain.blindPut(version) : await chain.put(before, version);

@@ -32,6 +32,8 @@ export class ServiceAuthorisation extends ObjectAuthorisation {
   confirmVersion(bucket: Bucket): Promise<readonly Condition[]> {
     return this.confirm(bucket);
   }
+
+  async confirmCompared(): Promise<void> {}
 }
 
 class OperatorAuthorisation extends Authorisation {

@@ -94,6 +94,11 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     return this.#confirm(bucket, { version });
   }
 
+  async confirmCompared(bucket: Bucket, version: Version | undefined): Promise<void> {
+    if (!this.dependsOnVersion || isSame(version, this.#seen)) return;
+    await this.#ask({ caller: this.#caller, bucket }, { version });
+  }
+
   async #confirm(bucket: Bucket, shown?: { readonly version: Version | undefined }): Promise<readonly Condition[]> {
     if (bucket.id !== this.bucket.id) throw noSuchBucket(bucket.name);
     const { caller, unchanged } = await this.#presentCaller();

@@ -27,12 +27,6 @@ export function parseCopyRequest(fields: Fields): CopyRequest {
   };
 }
 
-/** Returns the question whether the caller may read the source. */
-export function sourceQuestion({ bucket, key, versionId }: CopySource): Question {
-  if (versionId === undefined) return { action: 'GetObject', bucket, key };
-  return { action: 'GetObjectVersion', bucket, key, versionId };
-}
-
 /** Returns the facts about the target that name the source, in one canonical form. */
 export function copyFacts({ bucket, key }: CopySource): StatedFacts {
   return { 's3:x-amz-copy-source': `${bucket}/${key}` };

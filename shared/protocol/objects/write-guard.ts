@@ -6,8 +6,10 @@ import {
   type DeleteConditions,
   type Preconditions,
 } from '../../http/preconditions.ts';
+import type { Question } from '../../access/authorise.ts';
 import type { Guard } from '../../metadata/objects/new-version.ts';
 import { etagOf, type Version } from '../../metadata/objects/versions.ts';
+import { readQuestion, type Place } from './read-question.ts';
 
 /**
  * Returns the If-* conditions of a write as the guard of its commit; undefined if there are none, so that nothing need
@@ -21,9 +23,34 @@ export function writeGuard(conditions: Preconditions): Guard | undefined {
   };
 }
 
+/**
+ * Returns the questions of a write besides that of writing: its conditions tell whoever may send them what they are
+ * compared with, unless they only ask that there be nothing.
+ */
+export function writeComparison(place: Place, { ifMatch, ifNoneMatch }: Preconditions): readonly Question[] {
+  const compares = ifMatch !== undefined || (ifNoneMatch !== undefined && ifNoneMatch !== '*');
+  return compares ? [readQuestion(place)] : [];
+}
+
+/** As {@link writeComparison}, for the target of a rename, which is also compared with dates. */
+export function renameComparison(place: Place, conditions: Preconditions): readonly Question[] {
+  const { ifModifiedSince, ifUnmodifiedSince } = conditions;
+  const compares = ifModifiedSince !== undefined || ifUnmodifiedSince !== undefined;
+  return compares ? [readQuestion(place)] : writeComparison(place, conditions);
+}
+
+/** As {@link writeComparison}, for a DELETE. */
+export function deleteComparison(place: Place, conditions: DeleteConditions): readonly Question[] {
+  return isConditionalDelete(conditions) ? [readQuestion(place)] : [];
+}
+
+function isConditionalDelete(conditions: DeleteConditions): boolean {
+  return Object.values(conditions).some((condition) => condition !== undefined);
+}
+
 /** Returns the conditions of a DELETE as {@link writeGuard} does. */
 export function deleteGuard(conditions: DeleteConditions): Guard | undefined {
-  if (Object.values(conditions).every((condition) => condition === undefined)) return undefined;
+  if (!isConditionalDelete(conditions)) return undefined;
   return (current) => {
     const failure = verdictError(judgeDelete(conditions, current && { ...factsOf(current), size: current.size }));
     if (failure) throw failure;
