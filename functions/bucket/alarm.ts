@@ -23,7 +23,6 @@ export const getAlarm = defineOperation({
 
 const alarm: DocumentBody<AlarmFields> = {
   maximum: 'documentBytes',
-  announced: true,
   read: async (bytes, _, budget) => readAlarm(await parseXml(bytes, budget)),
 };
 

@@ -21,7 +21,6 @@ export const getBucketMonitoring = defineOperation({
 
 const configuration: DocumentBody<MonitoringStatus> = {
   maximum: 'documentBytes',
-  announced: true,
   read: async (bytes, _, budget) => readMonitoringConfiguration(await parseXml(bytes, budget)),
 };
 

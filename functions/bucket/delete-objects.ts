@@ -20,6 +20,7 @@ import { parseXml } from '../../shared/xml/reader.ts';
 
 const deletions: DocumentBody<Deletions> = {
   maximum: 'deleteDocumentBytes',
+  chunked: true,
   read: async (bytes, { limits }, budget) =>
     readDelete(await parseXml(bytes, budget, deleteParsing), limits.keysPerDelete, parseTimestamp, budget),
 };

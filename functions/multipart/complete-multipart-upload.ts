@@ -3,7 +3,13 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions, type Preconditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
-import { noSuchUpload, versionOf, type CompletedUpload, type Part } from '../../shared/metadata/uploads/upload.ts';
+import {
+  noSuchUpload,
+  versionOf,
+  type CompletedUpload,
+  type Part,
+  type Upload,
+} from '../../shared/metadata/uploads/upload.ts';
 import { PartsReleased } from '../../shared/metadata/uploads/parts.ts';
 import { CompletedMeanwhile } from '../../shared/metadata/uploads/uploads.ts';
 import { bestEffort } from '../../shared/metadata/table/settled.ts';
@@ -15,7 +21,12 @@ import { readExpirations } from '../../shared/protocol/objects/expiration-header
 import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
-import { defineOperation, type Context, type DocumentBody } from '../../shared/protocol/operation.ts';
+import {
+  defineOperation,
+  type Context,
+  type DocumentBody,
+  type SubjectContext,
+} from '../../shared/protocol/operation.ts';
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { writeComparison, writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
@@ -23,6 +34,7 @@ import { parseXml } from '../../shared/xml/reader.ts';
 
 const completion: DocumentBody<readonly NamedPart[]> = {
   maximum: 'completeDocumentBytes',
+  chunked: true,
   read: async (bytes, _, budget) => readCompleteMultipartUpload(await parseXml(bytes, budget), budget),
 };
 
@@ -59,6 +71,10 @@ export const completeMultipartUpload = defineOperation({
     { action: 'PutObject', bucket, key, uploadId },
     ...writeComparison({ bucket, key }, conditions),
   ],
+
+  findSubject: async (input, context) => {
+    await findUpload(input, context);
+  },
 
   act: async (input, context): Promise<Completion> => {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -99,19 +115,28 @@ interface Input {
   readonly expectedChecksum: ReturnType<typeof parseExpectedChecksum>;
 }
 
+/** Returns the upload if it is open or completed. @throws S3Error NoSuchUpload */
+async function findUpload(
+  { key, uploadId }: Pick<Input, 'key' | 'uploadId'>,
+  { uploads, bucket, caller }: SubjectContext,
+): Promise<Upload> {
+  const upload = await uploads.find(bucket, key, uploadId);
+  checkInitiator(upload, caller);
+  if (upload.state === 'aborted') throw noSuchUpload(uploadId);
+  return upload;
+}
+
 /** @throws PartsReleased if the completion must be tried again from the start */
 async function complete(
   { key, uploadId, conditions, expectedSize, expectedChecksum }: Input,
   context: Context<'object', typeof completion>,
 ): Promise<Completion> {
-  const { authorisation, bucket, caller, document, objects, uploads, contents, quotas, settings } = context;
+  const { authorisation, bucket, document, objects, uploads, contents, quotas, settings } = context;
   const budget = new EventLoopBudget();
   // The order matters: a part released after the upload was read is noticed at the commit.
-  const upload = await uploads.find(bucket, key, uploadId);
-  checkInitiator(upload, caller);
+  const upload = await findUpload({ key, uploadId }, context);
   const { encryption } = upload;
   if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
-  if (upload.state !== 'open') throw noSuchUpload(uploadId);
   checkNotBlocked(bucket, encryption?.kind);
 
   const expirations = await readExpirations(context, bucket);

@@ -52,6 +52,9 @@ export const putObjectAcl = defineOperation({
     if (versionId === undefined) return [{ action: 'PutObjectAcl', ...place }];
     return [{ action: 'PutObjectVersionAcl', ...place, versionId }];
   },
+  findSubject: async ({ key, versionId }, { bucket, view }) => {
+    presentVersion(await view.find(bucket, key, versionId), key, versionId);
+  },
   act: async ({ asked }, context) => {
     const { authorisation, objects, document } = context;
     const { owner, acl } = readAclRequest(asked, document);

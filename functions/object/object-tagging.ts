@@ -85,6 +85,9 @@ export const putObjectTagging = defineOperation({
   parse,
   authorise: (input, _, body) =>
     question('Put')(input).map((one) => ({ ...one, tags: async () => pairsOf((await body()).document) })),
+  findSubject: async ({ key, versionId }, { bucket, view }) => {
+    presentVersion(await view.find(bucket, key, versionId), key, versionId);
+  },
   act: (_, context) => retag(context, pairsOf(context.document)),
   render: (version) => withVersion(version, emptyXml()),
 });

@@ -135,10 +135,10 @@ type BodyOf<Body> = Body extends 'stream' | 'form'
 /** A body that is read whole, up to a limit, and parsed after authorisation. */
 export interface DocumentBody<Document> {
   readonly maximum: keyof Limits;
-  /** Set if the body may be absent, in which case its length need not be given either. */
+  /** Set if the body may be absent. */
   readonly optional?: true;
-  /** Set if the length must be known in advance: a chunked body is refused. */
-  readonly announced?: true;
+  /** Set if the length need not be known in advance: a chunked body is accepted. */
+  readonly chunked?: true;
   /**
    * Parses the verified bytes. Throws the appropriate S3 error for a malformed document. Must spread the parsing of
    * large documents over turns of the event loop as the budget demands: XML with `parseXml`.
@@ -201,8 +201,20 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
     request: RequestHead<On, NoInfer<Body>>,
     body: () => Promise<BodyOf<NoInfer<Body>>>,
   ): readonly Question[];
+  /**
+   * Finds the object or upload that a document is about. Called if the document is refused: it is judged only if what it is about exists.
+   * @throws S3Error the operation's error for what does not exist
+   */
+  findSubject?(input: Input, context: SubjectContext): Promise<void>;
   act(input: Input, context: Context<On, NoInfer<Body>>): Promise<Output>;
   render(output: Output, input: Input, request: RequestHead<On, NoInfer<Body>>): Answer;
+}
+
+/** What an operation with a document may use to find what it is about. */
+export interface SubjectContext extends Pick<Services, 'uploads'> {
+  readonly bucket: Bucket;
+  readonly caller: Caller;
+  readonly view: RequestView;
 }
 
 /** An operation of any types, as the pipeline handles it. */

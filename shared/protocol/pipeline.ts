@@ -201,8 +201,15 @@ export class Pipeline {
 
     // Read the document, act, render
     const { clock } = services;
+    const refusing = <Result>(step: Promise<Result>): Promise<Result> =>
+      operation.findSubject === undefined || bucket === undefined
+        ? step
+        : step.catch(async (error: unknown) => {
+            if (isOfDocument(error)) await operation.findSubject!(input, { bucket, caller, uploads, view });
+            throw error;
+          });
     const before = clock.now();
-    const read = await body();
+    const read = await refusing(body());
     // If the client took time to send it, the bucket may have changed meanwhile.
     const waited = clock.now() !== before;
     const present = waited && bucket ? await services.buckets.renewed(bucket) : bucket;
@@ -234,7 +241,7 @@ export class Pipeline {
       authoriseLook: (question) => authoriser.authoriseLook(question, present),
       concerns,
     };
-    const output: unknown = await operation.act(input, Object.assign(context, read));
+    const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));
     return operation.render(output, input, head);
   }
 
@@ -254,6 +261,11 @@ export class Pipeline {
     if (address.kind !== 'website') checkBucketName(address.bucket);
     return this.#deps.services.buckets.load(address.bucket);
   }
+}
+
+/** Tells whether a request is refused for what its document says, or how it was sent; not for whom it is from. */
+function isOfDocument(error: unknown): boolean {
+  return error instanceof S3Error && (error.status === 400 || error.status === 411);
 }
 
 /** Returns who shares the capacity for bodies: a project, or all strangers together. */

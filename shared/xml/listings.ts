@@ -1,6 +1,6 @@
 import type { Owner } from './owner.ts';
 import type { NameEncoding } from './utf8-writer.ts';
-import { document, escapeXml, Markup, timestamp } from './writer.ts';
+import { document, escapeXml, isXmlText, Markup, timestamp } from './writer.ts';
 
 /*
  * Listings are written as template strings, and the rows of objects as bytes (listed-rows.ts): a page has up to 1,000
@@ -32,7 +32,7 @@ export interface ObjectListing extends ListingWithRows {
 }
 
 /**
- * Returns the response body of ListObjects. Its prefix is never encoded, as in Ceph RGW: botocore, which always
+ * Returns the response body of ListObjects. Its prefix is encoded only if XML cannot carry it: botocore, which always
  * requests encoding, does not decode it.
  */
 export function listObjectsResult(listing: ObjectListing, namespace: string): Uint8Array {
@@ -40,7 +40,7 @@ export function listObjectsResult(listing: ObjectListing, namespace: string): Ui
   return pageWithRows(
     'ListBucketResult',
     namespace,
-    `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${escapeXml(listing.prefix)}</Prefix>` +
+    `<Name>${escapeXml(listing.bucket)}</Name><Prefix>${(isXmlText(listing.prefix) ? escapeXml : name)(listing.prefix)}</Prefix>` +
       `<Marker>${name(listing.marker)}</Marker>` +
       optional('NextMarker', listing.nextMarker, name) +
       `<MaxKeys>${listing.maxKeys}</MaxKeys>` +

@@ -96,6 +96,14 @@ export function escapeXml(text: string): string {
   return suspicious.test(text) ? text.replace(unsafe, escapeCharacter) : text;
 }
 
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
+const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\p{Surrogate}\ufffe\uffff]/u;
+
+/** Tells whether XML can carry a text: https://www.w3.org/TR/xml/#charsets */
+export function isXmlText(text: string): boolean {
+  return !notInXml.test(text);
+}
+
 function escapeCharacter(character: string): string {
   const code = character.charCodeAt(0);
   if (code === 0 || (code >= 0xd800 && code <= 0xdfff)) return '\ufffd';

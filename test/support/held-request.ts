@@ -38,6 +38,8 @@ export class HeldRequest {
     const headers = {
       ...request.headers,
       ...(framing === 'chunked' && { 'transfer-encoding': 'chunked' }),
+      // A configuration, here none, must have a length, whatever its framing.
+      ...(body.length === 0 && { 'x-amz-decoded-content-length': '0' }),
       expect: '100-continue',
     };
     const unsigned = { ...request, body, headers };

@@ -135,13 +135,13 @@ describe('a document', () => {
     expect((await send(MiB)).status).toBe(200);
   });
 
-  it('of a configuration is measured as it comes if its length is not said', async () => {
+  it('of DeleteObjects is measured as it comes if its length is not said', async () => {
     const bucket = await service.bucket();
-    const body = blanks(MiB + 1, versioning);
+    const body = blanks(2 * MiB + 1, deletion);
     const request = {
-      method: 'PUT',
+      method: 'POST',
       path: `/${bucket}`,
-      query: 'versioning',
+      query: 'delete',
       headers: { 'transfer-encoding': 'chunked' },
       body: `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     };

@@ -189,9 +189,19 @@ describe('ListObjects', () => {
     expect((await list(await holding('b/1', 'b/2'), { marker: 'b/1' })).keys).toEqual(['b/2']);
   });
 
-  it('never encodes the prefix', async () => {
-    const page = await list(await holding('a b'), { 'encoding-type': 'url', prefix: 'a ' });
-    expect([page.of('Prefix'), page.keys]).toEqual(['a ', ['a%20b']]);
+  it('encodes the prefix only if XML cannot carry it', async () => {
+    const bucket = await holding('a b', 'a\u0001b', 'a\uffffb');
+    for (const [prefix, shown] of [
+      ['a ', 'a '],
+      ['a%20', 'a%20'],
+      ['a\u0001', 'a%01'],
+      ['a\uffff', 'a%EF%BF%BF'],
+    ] as const) {
+      const page = await list(bucket, { 'encoding-type': 'url', prefix });
+      expect(page.of('Prefix'), prefix).toBe(shown);
+    }
+    const page = await list(bucket, { 'encoding-type': 'url', prefix: 'a ' });
+    expect(page.keys).toEqual(['a%20b']);
   });
 
   it('lists owners', async () => {

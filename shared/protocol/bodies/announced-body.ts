@@ -174,6 +174,11 @@ function invalidRequest(message: string): S3Error {
   return new S3Error('InvalidRequest', { message });
 }
 
+/** Tells whether the length of a body is given: as it is sent or, in frames, decoded. */
+export function isLengthGiven(fields: Fields): boolean {
+  return fields.has('content-length') || fields.has('x-amz-decoded-content-length');
+}
+
 /**
  * Checks that the end of an upload is defined, by its length or by chunked coding.
  * @throws S3Error MissingContentLength

@@ -2,7 +2,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Fields } from '../../http/message.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { BodyMode, Settings } from '../operation.ts';
-import { checkLengthIsGiven } from './announced-body.ts';
+import { isLengthGiven } from './announced-body.ts';
 import { readWhole } from './document.ts';
 import type { Payload } from './payload.ts';
 
@@ -25,8 +25,9 @@ export async function readBody(mode: BodyMode, fields: Fields, payload: Payload,
     await readWhole(payload, meaninglessBytes);
     return {};
   }
-  if (mode.optional !== true) checkLengthIsGiven(fields);
-  if (mode.announced && !fields.has('content-length')) throw new S3Error('MissingContentLength');
+  const isChunked = fields.has('transfer-encoding');
+  const isAbsent = mode.optional === true && !isChunked;
+  if (!isLengthGiven(fields) && !isAbsent && !(mode.chunked && isChunked)) throw new S3Error('MissingContentLength');
   const bytes = await readWhole(payload, settings.limits[mode.maximum]);
   return { document: (await mode.read(bytes, settings, new EventLoopBudget())) as unknown };
 }
