@@ -56,7 +56,7 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     does: 'follows the change feed: counts usage, and flags full buckets',
     needs: { table: [...read, ...put, ...remove] },
     // The stream keeps records for a day. Counters retry them as long as they exist.
-    trigger: { by: 'changes', prefixes: ['head/', 'upload/'], patienceHours: 24 },
+    trigger: { by: 'changes', prefixes: ['head/', 'upload/', 'links/'], patienceHours: 24 },
     timeoutMinutes: 2,
   },
   {

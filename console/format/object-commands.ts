@@ -16,6 +16,9 @@ export interface CommandDestination {
   readonly rename: (key: string) => string;
 }
 
+/** Returns a path as commands take it for nothing else: not for an option, standard output or a URL. */
+const local = (path: string): string => `./${path}`;
+
 const recursive = ({ kind }: Entry): readonly string[] => (kind === 'folder' ? ['--recursive'] : []);
 
 /** Returns the command that copies or moves an object or folder inside the service. */
@@ -53,7 +56,7 @@ export function emptyCommand(target: Target, bucket: string): string {
 export function downloadCommand(target: Target, bucket: string, entry: Entry, versionId?: string): string {
   const name = entry.key.slice(entry.key.lastIndexOf('/') + 1) || 'object';
   if (versionId !== undefined) {
-    const words = ['get-object', '--bucket', bucket, '--key', entry.key, '--version-id', versionId, name];
+    const words = ['get-object', '--bucket', bucket, '--key', entry.key, '--version-id', versionId, local(name)];
     return awsCommand(target, 's3api', ...words);
   }
   return awsCommand(target, 's3', 'cp', `s3://${bucket}/${entry.key}`, '.', ...recursive(entry));
@@ -61,7 +64,7 @@ export function downloadCommand(target: Target, bucket: string, entry: Entry, ve
 
 /** Returns the command that uploads a file. */
 export const uploadCommand = (target: Target, bucket: string, path: string, key: string): string =>
-  awsCommand(target, 's3', 'cp', path, `s3://${bucket}/${key}`);
+  awsCommand(target, 's3', 'cp', local(path), `s3://${bucket}/${key}`);
 
 /** Returns the start of a loop over the keys in a folder. The AWS CLI changes one object at a time. */
 function eachKey(target: Target, bucket: string, prefix: string, body: string): string {

@@ -7,6 +7,7 @@ import type { Slots } from '../../shared/metadata/slots.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { withMarkerRoom } from '../../shared/protocol/objects/room.ts';
 import { deleteComparison, deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 import {
   deleteParsing,
@@ -40,7 +41,7 @@ export const deleteObjects = defineOperation({
   authorise: ({ bucket }) => [{ action: 'DeleteObject', bucket, anyKey: true }],
 
   act: async (_, context) => {
-    const { document, bucket, caller, objects, authorise } = context;
+    const { document, bucket, caller, objects, quotas, authorise } = context;
 
     const one = async (deletion: Deletion): Promise<DeletionOutcome> => {
       const { key, versionId } = deletion;
@@ -51,13 +52,15 @@ export const deleteObjects = defineOperation({
         const place = { bucket: bucket.name, ...identity };
         const conditions = conditionsOf(deletion);
         const authorisation = await authorise({ action, ...place }, ...deleteComparison(place, conditions));
-        const { version, currentVersion: marker } = await objects.remove({
-          by: 'request',
-          authorisation,
-          owner: ownerOfNew(caller, bucket),
-          guard: deleteGuard(conditions),
-          sparing: sparing(caller, bucket),
-        });
+        const { version, currentVersion: marker } = await withMarkerRoom({ bucket, objects, quotas }, identity, () =>
+          objects.remove({
+            by: 'request',
+            authorisation,
+            owner: ownerOfNew(caller, bucket),
+            guard: deleteGuard(conditions),
+            sparing: sparing(caller, bucket),
+          }),
+        );
         if (versionId !== undefined)
           return { ...identity, deleteMarkerVersionId: version?.marker ? versionId : undefined };
         return { ...identity, deleteMarkerVersionId: marker && versionIdOf(marker) };

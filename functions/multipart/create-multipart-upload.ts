@@ -12,6 +12,7 @@ import { readAbortion } from '../../shared/protocol/objects/expiration-header.ts
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
 import { askedOf } from '../../shared/protocol/authorisation/policy-facts.ts';
+import { roomIn } from '../../shared/protocol/objects/room.ts';
 import { parseUploadChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
 import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
@@ -40,7 +41,7 @@ export const createMultipartUpload = defineOperation({
   authorise: ({ upload }, request) => uploadQuestions(request, request.fields, upload.tags),
 
   act: async ({ key, upload, checksum, wanted, asked }, context) => {
-    const { authorisation, bucket, caller, uploads, contents, clock } = context;
+    const { authorisation, bucket, caller, uploads, contents, clock, quotas, settings } = context;
     // No one could be identified as the initiator who may continue it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     const { systemMetadata, storageClass, headers, metadata, tags } = upload;
@@ -59,7 +60,11 @@ export const createMultipartUpload = defineOperation({
       asked,
     };
     const abortion = await readAbortion(context, bucket, { key, initiated: clock.now() });
-    return { uploadId: await uploads.create(authorisation, fresh), record, abortion };
+    return {
+      uploadId: await uploads.create(authorisation, fresh, roomIn(bucket, quotas, settings.limits.uploadsPerBucket)),
+      record,
+      abortion,
+    };
   },
 
   render: ({ uploadId, record, abortion }, { bucket, key, checksum, wanted }, { settings }) => ({

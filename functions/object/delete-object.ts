@@ -3,6 +3,7 @@ import { isPossibleVersionId } from '../../shared/metadata/objects/version-id.ts
 import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { withMarkerRoom } from '../../shared/protocol/objects/room.ts';
 import { parseVersionIdToDelete } from '../../shared/protocol/objects/version-id.ts';
 import { deleteComparison, deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 
@@ -27,14 +28,19 @@ export const deleteObject = defineOperation({
     ...deleteComparison({ bucket, key, versionId }, conditions),
   ],
 
-  act: async ({ versionId, conditions }, { authorisation, bucket, caller, objects }) => {
-    const { version, currentVersion: marker } = await objects.remove({
-      by: 'request',
-      authorisation,
-      owner: ownerOfNew(caller, bucket),
-      guard: deleteGuard(conditions),
-      sparing: sparing(caller, bucket),
-    });
+  act: async ({ key, versionId, conditions }, { authorisation, bucket, caller, objects, quotas }) => {
+    const { version, currentVersion: marker } = await withMarkerRoom(
+      { bucket, objects, quotas },
+      { key, versionId },
+      () =>
+        objects.remove({
+          by: 'request',
+          authorisation,
+          owner: ownerOfNew(caller, bucket),
+          guard: deleteGuard(conditions),
+          sparing: sparing(caller, bucket),
+        }),
+    );
     if (versionId !== undefined) {
       // A bucket that was never versioned says nothing of versions, whichever the request names.
       if (bucket.versioning === 'off' || !isPossibleVersionId(versionId)) return { isMarker: false };

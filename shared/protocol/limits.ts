@@ -29,6 +29,10 @@ export interface Limits {
   /** The default quota of a bucket: the bytes of all versions and parts, and the number of versions. */
   readonly bucketBytes: number;
   readonly bucketObjects: number;
+  /** Open multipart uploads. */
+  readonly uploadsPerBucket: number;
+  /** Public links of an object key. */
+  readonly linksPerKey: number;
   readonly alarmsPerBucket: number;
   readonly tagsPerObject: number;
   readonly tagsPerBucket: number;
@@ -56,7 +60,7 @@ export interface Limits {
   readonly websiteBytes: number;
   readonly completeDocumentBytes: number;
   readonly deleteDocumentBytes: number;
-  /** The lifetime of a presigned URL. V2 URLs do not say when it begins. */
+  /** The lifetime of a presigned URL. A V2 URL does not say when it begins: it is refused until so long before its end. */
   readonly presignedLifetime: number;
   /** The deviation of a client's clock. */
   readonly clockSkew: number;
@@ -130,6 +134,8 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   bucketsPerProject: { value: 50, least: 1, most: 1000 },
   bucketBytes: { value: 25 * TiB, least: 1, most: exact },
   bucketObjects: { value: 50_000_000, least: 1, most: exact },
+  uploadsPerBucket: { value: 10_000, least: 1, most: 1_000_000 },
+  linksPerKey: { value: 1000, least: 1, most: 10_000 },
   alarmsPerBucket: { value: 50, least: 1, most: 1000 },
   // Tags are stored in one item: 50 of the longest take 300 KiB.
   tagsPerObject: { value: 10, least: 1, most: 50 },

@@ -54,9 +54,9 @@ const keyIdNames: readonly string[] = ['awsaccesskeyid', 'svcaccesskeyid'];
  * case-insensitive. The expiry is the date line of the string to sign.
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html#RESTAuthenticationQueryStringAuth
  *
- * @throws S3Error AccessDenied (incomplete, invalid expiry, expired), InvalidArgument (two access keys)
+ * @throws S3Error AccessDenied (incomplete, invalid expiry, too far away or past), InvalidArgument (two access keys)
  */
-export function readV2Query(query: Query, { now }: Pick<Timing, 'now'>): V2Claim {
+export function readV2Query(query: Query, timing: Timing): V2Claim {
   const named = (...names: readonly string[]): readonly QueryParameter[] =>
     query.parameters.filter(({ name }) => names.includes(name.toLowerCase()));
   const keyIds = named(...keyIdNames);
@@ -67,7 +67,7 @@ export function readV2Query(query: Query, { now }: Pick<Timing, 'now'>): V2Claim
       message: 'Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters, each once.',
     });
   }
-  checkExpiry(expires, now);
+  checkExpiry(expires, timing);
   // Base64 has no blanks, and some clients do not escape its plus sign.
   return { accessKeyId, signature: signature.replaceAll(' ', '+'), dateLine: expires };
 }
@@ -76,12 +76,19 @@ function onlyValue(parameters: readonly QueryParameter[]): string | undefined {
   return parameters.length === 1 ? parameters[0]!.value : undefined;
 }
 
-/** Checks the expiry, in seconds since the epoch. A number of more than ten digits is in milliseconds, or a mistake. */
-function checkExpiry(expires: string, now: number): void {
+/**
+ * Checks the expiry, in seconds since the epoch. A number of more than ten digits is in milliseconds, or a mistake. A URL does not say when
+ * it was signed: it is accepted from its longest lifetime before its end.
+ */
+function checkExpiry(expires: string, { now, allowedSkew, longestLifetime }: Timing): void {
   if (!/^\d{1,10}$/.test(expires)) {
     throw new S3Error('AccessDenied', { message: 'Invalid date (should be seconds since epoch): Expires' });
   }
   const end = Number(expires) * 1000;
+  if (end > now + longestLifetime + allowedSkew) {
+    const longest = Math.floor(longestLifetime / 1000);
+    throw new S3Error('AccessDenied', { message: `Expires must be at most ${longest} seconds from now.` });
+  }
   if (now <= end) return;
   throw new S3Error('AccessDenied', {
     message: 'Request has expired',

@@ -5,6 +5,8 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
+  DeleteObjectsCommand,
+  HeadBucketCommand,
   PutObjectCommand,
   UploadPartCommand,
   UploadPartCopyCommand,
@@ -12,9 +14,10 @@ import {
 import { describe, expect, it, vi } from 'vitest';
 import { administer, makeKey, runAt } from '../support/administration.ts';
 import { bucketName } from '../support/clients.ts';
-import { s3Error } from '../support/expect-error.ts';
+import { expectError, s3Error, textOf } from '../support/expect-error.ts';
 import { signedV4 } from '../support/form.ts';
-import { read } from '../support/objects.ts';
+import { read, setVersioning, versionsOf } from '../support/objects.ts';
+import type { RawResponse } from '../support/raw-client.ts';
 import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
 
 const service = serviceUnderTest({ alone: true });
@@ -27,6 +30,12 @@ const invalidPart = s3Error('InvalidPart', 400);
 describe.runIf(isAdministered)('quotas', () => {
   const put = (Bucket: string, Key: string, size: number): Promise<unknown> =>
     service.client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(size) }));
+  const used = async (bucket: string): Promise<number> => {
+    // It waits until the counters have followed.
+    await service.client.send(new HeadBucketCommand({ Bucket: bucket }));
+    const shown = await administer(service.place, 'quota', 'show', bucket);
+    return (shown as { used: { bytes: number } }).used.bytes;
+  };
   const quota = (bucket: string, ...options: string[]): Promise<unknown> =>
     administer(service.place, 'quota', 'set', bucket, ...options);
 
@@ -70,7 +79,8 @@ describe.runIf(isAdministered)('quotas', () => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
     const part = { Bucket, Key: 'm', UploadId, PartNumber: 1 };
     const { ETag } = await client.send(new UploadPartCommand({ ...part, Body: Buffer.alloc(100) }));
-    await quota(Bucket, '--bytes', '599');
+    const bytes = await used(Bucket);
+    await quota(Bucket, '--bytes', String(bytes - 1));
 
     const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
     const complete = new CompleteMultipartUploadCommand({ Bucket, Key: 'm', UploadId, MultipartUpload });
@@ -81,8 +91,9 @@ describe.runIf(isAdministered)('quotas', () => {
     await expect(client.send(new UploadPartCopyCommand({ ...part, CopySource }))).rejects.toEqual(exceeded);
     await expect(client.send(complete)).rejects.toEqual(exceeded);
 
-    await quota(Bucket, '--bytes', '600');
+    await quota(Bucket, '--bytes', String(bytes));
     await client.send(complete);
+    await quota(Bucket, '--bytes', '600');
     await expect(put(Bucket, 'b', 1)).rejects.toEqual(exceeded);
     await quota(Bucket, '--bytes', '1');
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
@@ -93,8 +104,8 @@ describe.runIf(isAdministered)('quotas', () => {
   it('count the parts of open uploads until they are aborted', async () => {
     const Bucket = await service.bucket();
     const { client } = service;
-    await quota(Bucket, '--bytes', '100');
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    await quota(Bucket, '--bytes', String((await used(Bucket)) + 100));
     await client.send(new UploadPartCommand({ Bucket, Key: 'm', UploadId, PartNumber: 1, Body: Buffer.alloc(80) }));
     await expect(put(Bucket, 'a', 21)).rejects.toEqual(exceeded);
     await client.send(new AbortMultipartUploadCommand({ Bucket, Key: 'm', UploadId }));
@@ -104,8 +115,8 @@ describe.runIf(isAdministered)('quotas', () => {
   it('count the eight newest uploads of one part, and older ones no longer', async () => {
     const Bucket = await service.bucket();
     const { client } = service;
-    await quota(Bucket, '--bytes', '1000');
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    await quota(Bucket, '--bytes', String((await used(Bucket)) + 1000));
     const upload = { Bucket, Key: 'm', UploadId };
     const tags: (string | undefined)[] = [];
     for (let n = 0; n < 10; n += 1) {
@@ -123,8 +134,67 @@ describe.runIf(isAdministered)('quotas', () => {
     await complete(tags[2]);
     expect(await read(client, Bucket, 'm')).toBe('2'.repeat(100));
     // With the upload, the other seven are gone.
+    await quota(Bucket, '--bytes', '1000');
     await vi.waitFor(() => put(Bucket, 'b', 700), { timeout: 30_000, interval: 100 });
     await expect(put(Bucket, 'c', 1)).rejects.toEqual(exceeded);
+  });
+
+  /** Fills a bucket up to its last byte. */
+  const full = async (...others: readonly string[]): Promise<string> => {
+    const Bucket = await service.bucket();
+    await setVersioning(service.client, Bucket, 'Enabled');
+    for (const Key of ['a', ...others]) await put(Bucket, Key, 100);
+    await quota(Bucket, '--bytes', String(100 * (1 + others.length)));
+    return Bucket;
+  };
+  const link = (bucket: string, key: string): Promise<RawResponse> =>
+    service.send({ method: 'POST', path: `/${bucket}/${key}`, query: 'public-link' });
+
+  it('refuse uploads and public links, which are no objects, and let deletes through that hide or remove one', async () => {
+    const { client } = service;
+    const Bucket = await full('b', 'c');
+    const create = new CreateMultipartUploadCommand({ Bucket, Key: 'm' });
+    await expect(client.send(create)).rejects.toEqual(exceeded);
+    expectError(await link(Bucket, 'a'), 403, 'QuotaExceeded');
+    const remove = (Key: string): Promise<unknown> => client.send(new DeleteObjectCommand({ Bucket, Key }));
+    const Objects = ['b', 'c', 'c', 'none'].map((Key) => ({ Key }));
+    await remove('a');
+    await expect(remove('a')).rejects.toEqual(exceeded);
+    await expect(remove('none')).rejects.toEqual(exceeded);
+    const deletes = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+    expect(deletes.Deleted!.map(({ Key }) => Key)).toEqual(['b', 'c']);
+    expect(deletes.Errors!.map(({ Key, Code }) => [Key, Code])).toEqual([
+      ['c', 'QuotaExceeded'],
+      ['none', 'QuotaExceeded'],
+    ]);
+    for (const { key, id } of await versionsOf(client, Bucket))
+      await client.send(new DeleteObjectCommand({ Bucket, Key: key, VersionId: id }));
+    await put(Bucket, 'd', 300);
+    await expect(put(Bucket, 'e', 1)).rejects.toEqual(exceeded);
+  });
+
+  it('count delete markers, open uploads and public links by their bytes, until they go', async () => {
+    const { client } = service;
+    const Bucket = await service.bucket();
+    await setVersioning(client, Bucket, 'Enabled');
+    await put(Bucket, 'a', 1000);
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    const withUpload = await used(Bucket);
+    expect(withUpload).toBeGreaterThan(1000);
+    const made = await link(Bucket, 'a');
+    expect(made.status).toBe(201);
+    const withLink = await used(Bucket);
+    expect(withLink).toBeGreaterThan(withUpload);
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'none' }));
+    expect(await used(Bucket)).toBeGreaterThan(withLink);
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key: 'm', UploadId }));
+    const id = textOf(made.text, 'Id')!;
+    expect((await service.send({ method: 'DELETE', path: `/${Bucket}/a`, query: `public-link&id=${id}` })).status).toBe(
+      204,
+    );
+    const [marker] = (await versionsOf(client, Bucket)).filter(({ key }) => key === 'none');
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'none', VersionId: marker!.id }));
+    await vi.waitFor(async () => expect(await used(Bucket)).toBe(1000), { timeout: 30_000, interval: 200 });
   });
 
   it('hold for forms, whose length is not known before', async () => {

@@ -67,7 +67,7 @@ describe('the schedule stack', () => {
 
 describe('a follower of the feed', () => {
   it.each([
-    ['CountUsage', ['head/', 'upload/'], 24],
+    ['CountUsage', ['head/', 'upload/', 'links/'], 24],
     ['ReleaseContent', ['head/', 'old/', 'upload/'], 6],
   ])('%s gets its own kinds of items, in order, with the shard, and gives up late', (name, prefixes, hours) => {
     const { Properties } = find('AWS::Lambda::EventSourceMapping', `${name}Changes`);

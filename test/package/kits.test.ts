@@ -5,7 +5,7 @@ import {
   GetBucketCorsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { globalSetup as setUpJest, stopStillage } from '../../functions/runtime/package/jest.ts';
 import S3rver, { type EventRecord } from '../../functions/runtime/package/s3rver.ts';
 import { globalSetup as setUpVitest, stillageFor } from '../../functions/runtime/package/vitest.ts';
@@ -85,6 +85,19 @@ describe('in the place of s3rver', () => {
     client.destroy();
     await new Promise((resolve) => void server.close(resolve));
     await expect(server.reset()).rejects.toThrow('run()');
+  });
+
+  it('warns where others can reach it with its key, which everybody knows', async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.message);
+    process.on('warning', note);
+    for (const address of ['127.0.0.1', '0.0.0.0']) {
+      const server = new S3rver({ address, port: 0, silent: true });
+      await server.run();
+      await server.close();
+    }
+    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^S3rver listens on 0\.0\.0\.0 /)]));
+    process.off('warning', note);
   });
 
   it('refuses to accept wrong signatures', () => {

@@ -1,6 +1,5 @@
-import { held } from '../../shared/metadata/quotas/usage-follower.ts';
+import { heldBy } from '../../shared/metadata/quotas/held.ts';
 import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
-import * as keyParts from '../../shared/metadata/table/key-parts.ts';
 import { itemKey } from '../../shared/metadata/table/keys.ts';
 import { uploadKeyParts } from '../../shared/metadata/table/upload-keys.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
@@ -146,11 +145,9 @@ export class QuotaScenario implements Scenario {
   }
 
   #amountOf(key: ItemKey, image: Attributes | undefined): { readonly objects: number; readonly bytes: number } {
-    const place = keyParts.version(key);
-    if (place?.isCurrent === true && place.bucketId === this.#bucketId) return held(image);
-    if (uploadKeyParts.part(key) === undefined || image?.['bucketId'] !== this.#bucketId) return nothing;
-    if (this.#completed.has(key.pk)) return nothing;
-    return { objects: 0, bytes: image['size'] as number };
+    const held = image && heldBy(key, image);
+    if (held?.bucketId !== this.#bucketId || this.#completed.has(key.pk)) return nothing;
+    return { objects: held.objects, bytes: held.bytes + held.parts };
   }
 }
 

@@ -203,10 +203,13 @@ describe('a URL presigned by version 2', () => {
     await expectUploaded(presign({}, { keyName }));
   });
 
-  it.each(['0', '-1', 'NaN', '1e99', '1000000000', '9'.repeat(20)])('is not good until %s', async (expires) => {
-    expectError(await send(presign({}, { expires })), 403, 'AccessDenied');
-    await expectNothing();
-  });
+  it.each(['0', '-1', 'NaN', '1e99', '1000000000', '4000000000', '9'.repeat(20)])(
+    'is not good until %s',
+    async (expires) => {
+      expectError(await send(presign({}, { expires })), 403, 'AccessDenied');
+      await expectNothing();
+    },
+  );
 
   it('is taken for nobody’s if it is incomplete', async () => {
     for (const name of ['AWSAccessKeyId', 'Expires', 'Signature']) {
@@ -219,7 +222,10 @@ describe('a URL presigned by version 2', () => {
 
   it('holds for one method, one key and one time', async () => {
     const request = presign();
-    const target = request.target.replace(/Expires=\d+/, 'Expires=4000000000');
+    const target = request.target.replace(
+      /Expires=\d+/,
+      (expires) => `${expires.slice(0, -1)}${9 - Number(expires.at(-1))}`,
+    );
     for (const change of [{ method: 'DELETE' }, { target: request.target.replace('/key?', '/kez?') }, { target }]) {
       expectError(await send({ ...request, ...change }), 403, 'SignatureDoesNotMatch');
     }

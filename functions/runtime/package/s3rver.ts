@@ -59,6 +59,8 @@ const eventNames: ReadonlyMap<string, string> = new Map([
   ['DeleteObject', 'ObjectRemoved:Delete'],
 ]);
 
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i;
+
 /** A replacement of s3rver's class, with its access key (S3RVER, S3RVER). All data is in memory. */
 export default class S3rver extends EventEmitter {
   static readonly defaultOptions: S3rverOptions = {
@@ -112,6 +114,12 @@ export default class S3rver extends EventEmitter {
 
   async #run(): Promise<Address> {
     const { address: host = 'localhost', port = 4568, configureBuckets = [], serviceEndpoint, silent } = this.options;
+    if (!loopback.test(host)) {
+      process.emitWarning(
+        `S3rver listens on ${host} with an access key that everybody knows (S3RVER, S3RVER): use address 'localhost', or startStillage.`,
+        'StillageWarning',
+      );
+    }
     this.#running ??= startObserved(
       {
         host,

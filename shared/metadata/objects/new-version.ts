@@ -38,14 +38,22 @@ export interface PutOptions {
   readonly rightsCount?: 'at the commit';
 }
 
-/** A new delete marker without its owner. */
-export const deleteMarker: Omit<NewVersion, 'owner'> = {
+/** The bytes of a delete marker's item besides its key. */
+const markerAttributes = 128;
+
+/** Returns the bytes of a delete marker's item, by which it counts towards quotas. */
+export function markerBytes(key: string): number {
+  return Buffer.byteLength(key) + markerAttributes;
+}
+
+/** Returns a new delete marker of a key without its owner. */
+export const deleteMarker = (key: string): Omit<NewVersion, 'owner'> => ({
   marker: true,
-  size: 0,
+  size: markerBytes(key),
   md5: undefined,
   content: undefined,
   contentType: undefined,
   checksum: undefined,
   encryption: undefined,
   objectAttributes: noObjectAttributes,
-};
+});

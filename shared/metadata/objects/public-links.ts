@@ -4,8 +4,10 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Buckets } from '../buckets/buckets.ts';
+import { unlimited, type Room } from '../room.ts';
 import { expiry } from '../table/expiry.ts';
 import { timedId } from '../table/ids.ts';
+import { itemBytes } from '../table/item-size.ts';
 import { linkKey, linkKeyParts, linkPartition } from '../table/link-keys.ts';
 import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import type { ObjectAuthorisation } from './object-authorisation.ts';
@@ -58,19 +60,24 @@ export class PublicLinks {
   /**
    * Creates a link to a version.
    * @param lifetime in milliseconds
+   * @param room for links of the key
    * @returns the link and its token, which cannot be retrieved later
-   * @throws S3Error InvalidRequest (encrypted with a customer key), ServiceUnavailable
+   * @throws S3Error InvalidRequest (encrypted with a customer key), QuotaExceeded, ServiceUnavailable
    */
   async create(
     authorisation: ObjectAuthorisation,
     version: Version,
     lifetime: number,
+    room: Room = unlimited,
   ): Promise<{ readonly link: PublicLink; readonly token: string }> {
     const { bucket, key } = authorisation;
     if (version.encryption?.kind === 'customer') {
       throw new S3Error('InvalidRequest', {
         message: 'An object that is encrypted with a key of its owner cannot be read through a link.',
       });
+    }
+    if ((await this.#count(bucket.id, key, room.most)) >= room.most) {
+      throw new S3Error('QuotaExceeded', { message: `An object may have ${room.most} public links: revoke some.` });
     }
     const token = Buffer.from(this.#randomness.bytes(tokenBytes)).toString('base64url');
     const created = this.#clock.now();
@@ -86,12 +93,24 @@ export class PublicLinks {
       hash: hashOf(token),
     };
     const attributes = encode(link);
-    await this.#writeAuthorised(authorisation, version, [
-      { key: linkKey.lookup(link.hash), put: attributes },
-      { key: linkKey.listed(link), put: attributes },
-      { key: linkKey.due(link), put: attributes },
-    ]);
+    const held = 3 * itemBytes(attributes);
+    const reservation = await room.reserve(held);
+    try {
+      await this.#writeAuthorised(authorisation, version, [
+        { key: linkKey.lookup(link.hash), put: attributes },
+        { key: linkKey.listed(link), put: { ...attributes, held } },
+        { key: linkKey.due(link), put: attributes },
+      ]);
+    } finally {
+      reservation.release();
+    }
     return { link, token };
+  }
+
+  /** Counts the links of a key, up to `most`, those that have expired and are not swept yet included. */
+  async #count(bucketId: string, key: string, most: number): Promise<number> {
+    if (most === Infinity) return 0;
+    return (await this.#table.query(linkPartition.ofKey(bucketId, key), { limit: most })).items.length;
   }
 
   /** Returns the link that a token opens; undefined if there is none, or it has expired. */

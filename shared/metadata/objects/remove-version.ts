@@ -54,7 +54,8 @@ export class Removals {
     const currentVersion = await chain.currentVersion();
     if (currentVersion?.token !== source.token) throw new SourceGone();
     const vanishes = bucket.versioning !== 'on' && !currentVersion.named && currentVersion.olderCount === 0;
-    const marker = this.#commits.version(bucket, { ...unplacedMarker, owner: source.owner }, currentVersion);
+    const unplacedMarker: Unplaced = { ...deleteMarker(key), tagCount: 0, owner: source.owner };
+    const marker = this.#commits.version(bucket, unplacedMarker, currentVersion);
     const commit = vanishes
       ? await chain.remove(currentVersion, currentVersion)
       : await chain.put(currentVersion, marker);
@@ -73,7 +74,7 @@ export class Removals {
     // If versioning is suspended, the marker replaces the null version, which is then gone permanently.
     const replaces = bucket.versioning !== 'on' && sparing === 'foreign';
     const options = { guard: replaces ? sparingForeign(guard) : guard, rightsCount: 'at the commit' } as const;
-    return { currentVersion: await this.#put(authorisation, { ...deleteMarker, owner }, options) };
+    return { currentVersion: await this.#put(authorisation, { ...deleteMarker(authorisation.key), owner }, options) };
   }
 
   /** @returns false if the bucket has become versioned meanwhile */
@@ -207,5 +208,3 @@ function absentOr(of: readonly Expectation[]): Expectation {
 
 /** An object of an unversioned bucket, owned by the bucket's project. */
 const own: readonly Expectation[] = [...unversioned, { is: 'missing', attribute: 'f' }];
-
-const unplacedMarker: Omit<Unplaced, 'owner'> = { ...deleteMarker, tagCount: 0 };

@@ -53,6 +53,7 @@ export const versionAttributes = {
   /** False: the null version. */
   named: { ...flag('v'), belongsTo: 'place', longest: true },
   marker: { ...flag('m'), belongsTo: 'object' },
+  /** In bytes. Of a delete marker: those of its item, which count towards quotas. */
   size: { ...size('s', 'm'), belongsTo: 'content' },
   /** MD5 of the content, or of the parts' MD5s if there is a part count. Undefined for a delete marker. */
   md5: { ...optional<Uint8Array>('e'), belongsTo: 'content' },

@@ -8,13 +8,16 @@ import {
 } from './object-attributes.ts';
 import { decodeOwner, encodeOwner } from './stored-owner.ts';
 
-/** Returns a codec for a size in bytes: written even if 0, but not for a delete marker. @param marker the attribute that marks one */
+/**
+ * Returns a codec for a size in bytes: written even if 0, but not for a delete marker of version 0.2, which had none.
+ * @param marker the attribute that marks one
+ */
 export function size(name: string, marker: string): Codec<number> {
   return {
     stored: [name],
     alsoReads: [marker],
     write: (item, value) => {
-      if (item[marker] !== 1) item[name] = value;
+      if (item[marker] !== 1 || value > 0) item[name] = value;
     },
     read: (item) => (item[name] as number | undefined) ?? 0,
   };

@@ -4,26 +4,20 @@ import { numberOf } from '../table/attribute-number.ts';
 import { writeToken } from '../table/ids.ts';
 import * as keyParts from '../table/key-parts.ts';
 import { itemKey } from '../table/keys.ts';
-import { uploadKeyParts } from '../table/upload-keys.ts';
 import { isSameDay } from '../table/days.ts';
 import type { Step } from '../billing/storage-day.ts';
 import { StorageMeter } from '../billing/storage-meter.ts';
-import { ItemCodec } from '../objects/attribute-codec.ts';
-import { currentVersionAttributes, versionAttributes } from '../objects/version-attributes.ts';
-import { decodeCurrentVersion, type CurrentVersion } from '../objects/versions.ts';
+import { decodeCurrentVersion } from '../objects/versions.ts';
+import { heldBy } from './held.ts';
 import type { UsageFold } from './usage-fold.ts';
-import { Usage, type BucketUsage } from './usage.ts';
-
-/** The change that a record makes to its bucket's usage. */
-interface Delta extends BucketUsage {
-  /** Bytes of parts. */
-  readonly parts: number;
-}
+import type { Counters } from './usage-rows.ts';
+import { Usage } from './usage.ts';
 
 /** A record not counted yet, and the time it counts from. */
 interface Fresh {
   readonly record: FeedRecord;
-  readonly delta: Delta;
+  /** The change that it makes to its bucket's usage. */
+  readonly delta: Counters;
   readonly at: number;
 }
 
@@ -72,6 +66,8 @@ export class UsageFollower extends Usage {
       const last = fresh.at(-1);
       if (last === undefined) return;
       const project = await this.#payer(bucketId, row, fresh);
+      // The bucket is gone, its counters too: a public link may expire long after.
+      if (project === undefined && row === undefined) return;
       const before = row && {
         bytes: numberOf(row['bytes']) + numberOf(row['parts']),
         objects: numberOf(row['objects']),
@@ -112,7 +108,7 @@ export class UsageFollower extends Usage {
     if (named) return named['project'] as string;
     for (const { record } of fresh) {
       const image = record.new ?? record.old;
-      if (image && partBucket(record) === undefined) {
+      if (image && keyParts.version(record.key) !== undefined) {
         const { owner, foreign } = decodeCurrentVersion(image);
         if (!foreign) return owner;
       }
@@ -135,13 +131,12 @@ function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): 
   return fresh;
 }
 
-function deltaOf(record: FeedRecord): Delta {
-  if (partBucket(record) !== undefined) {
-    return { objects: 0, bytes: 0, parts: numberOf(record.new?.['size']) - numberOf(record.old?.['size']) };
-  }
-  const before = held(record.old);
-  const after = held(record.new);
-  return { objects: after.objects - before.objects, bytes: after.bytes - before.bytes, parts: 0 };
+/** Returns what a bucket holds more after the change than before. */
+function deltaOf({ key, old, new: present }: FeedRecord): Counters {
+  const before = old && heldBy(key, old);
+  const after = present && heldBy(key, present);
+  const grown = (counter: keyof Counters): number => (after?.[counter] ?? 0) - (before?.[counter] ?? 0);
+  return { objects: grown('objects'), bytes: grown('bytes'), parts: grown('parts') };
 }
 
 function stepOf({ at, delta }: Fresh): Step {
@@ -149,34 +144,7 @@ function stepOf({ at, delta }: Fresh): Step {
 }
 
 /** Returns the bucket whose counters a record changes, if any. */
-function countedFor(record: FeedRecord): string | undefined {
-  const object = keyParts.version(record.key);
-  return object ? (object.isCurrent ? object.bucketId : undefined) : partBucket(record);
-}
-
-/** Returns the bucket of a part that was added or removed. */
-function partBucket({ key, old, new: present }: FeedRecord): string | undefined {
-  if (uploadKeyParts.part(key) === undefined) return undefined;
-  return (present ?? old)?.['bucketId'] as string | undefined;
-}
-
-/** Decodes only the counted attributes of a current version: decoding all of them would take most of the time of following the feed. */
-const countedItem = new ItemCodec<
-  Pick<CurrentVersion, 'marker' | 'size' | 'olderCount' | 'olderMarkers' | 'olderBytes'>
->({
-  marker: versionAttributes.marker,
-  size: versionAttributes.size,
-  olderCount: currentVersionAttributes.olderCount,
-  olderMarkers: currentVersionAttributes.olderMarkers,
-  olderBytes: currentVersionAttributes.olderBytes,
-});
-
-/** Returns what a key holds according to an image of its current version. */
-export function held(image: Attributes | undefined): BucketUsage {
-  if (image === undefined) return { objects: 0, bytes: 0 };
-  const currentVersion = countedItem.read(image);
-  return {
-    objects: (currentVersion.marker ? 0 : 1) + currentVersion.olderCount - currentVersion.olderMarkers,
-    bytes: currentVersion.size + currentVersion.olderBytes,
-  };
+function countedFor({ key, old, new: present }: FeedRecord): string | undefined {
+  const image = present ?? old;
+  return image && heldBy(key, image)?.bucketId;
 }

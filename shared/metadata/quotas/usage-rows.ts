@@ -9,7 +9,10 @@ export const baseShard = 'base';
 /** The maximum number of reads of counters that keep changing. */
 const maxReads = 4;
 
-/** The contents of a bucket: versions other than delete markers, the bytes of all versions, and the bytes of parts. */
+/**
+ * The contents of a bucket: versions other than delete markers, the bytes of all versions and delete markers, and the
+ * bytes of parts, open uploads and public links.
+ */
 export interface Counters {
   readonly objects: number;
   readonly bytes: number;

@@ -1,17 +1,15 @@
 import type { Condition, Item } from '../../ports/key-value-table.ts';
 import { numberOf } from '../table/attribute-number.ts';
 import { writeToken } from '../table/ids.ts';
-import * as keyParts from '../table/key-parts.ts';
 import { followedPrefixes, itemKey } from '../table/keys.ts';
-import { uploadKeyParts } from '../table/upload-keys.ts';
-import { baseShard, sumOfRows, usageRows } from '../quotas/usage-rows.ts';
-import { held } from '../quotas/usage-follower.ts';
+import { baseShard, sumOfRows, usageRows, type Counters } from '../quotas/usage-rows.ts';
+import { heldBy } from '../quotas/held.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 
-/** The counters: versions other than delete markers, the bytes of versions, and the bytes of parts of uploads. */
-const counters = ['objects', 'bytes', 'parts'] as const;
+/** The counters: see {@link Counters}. */
+const counters = ['objects', 'bytes', 'parts'] as const satisfies readonly (keyof Counters)[];
 type Counts = Record<(typeof counters)[number], number>;
 
 /** The tokens of a bucket's counters at the start, and the counts since. */
@@ -86,17 +84,10 @@ export class UsageScrub {
 }
 
 function count(tallies: ReadonlyMap<string, Tally>, { key, attributes }: Item): void {
-  const version = keyParts.version(key);
-  if (version) {
-    const counts = tallies.get(version.bucketId)?.counts;
-    if (counts === undefined) return;
-    const { objects, bytes } = held(attributes);
-    counts.objects += objects;
-    counts.bytes += bytes;
-  } else if (uploadKeyParts.part(key)) {
-    const counts = tallies.get(attributes['bucketId'] as string)?.counts;
-    if (counts) counts.parts += attributes['size'] as number;
-  }
+  const held = heldBy(key, attributes);
+  const counts = held && tallies.get(held.bucketId)?.counts;
+  if (counts === undefined) return;
+  for (const counter of counters) counts[counter] += held![counter];
 }
 
 function unchanged({ key, attributes }: Item): Condition {

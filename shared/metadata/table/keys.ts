@@ -22,6 +22,8 @@ export const kinds = {
   details: 'details/',
   upload: 'upload/',
   openUploads: 'uploads/',
+  /** The public links of an object key. */
+  links: 'links/',
 } as const;
 
 /** Returns the prefix of the sort keys of a project's buckets, which sort by name. */
@@ -103,15 +105,15 @@ export const partition = {
 
 /** The prefixes of partition keys that each follower of the change feed reads. */
 export const followedPrefixes = {
-  /** The usage counters: current versions, which store totals of their noncurrent ones, and parts. */
-  usage: [kinds.currentVersion, kinds.upload],
+  /** The usage counters: current versions, which store totals of their noncurrent ones, uploads, parts and public links. */
+  usage: [kinds.currentVersion, kinds.upload, kinds.links],
   /** The release of content: versions, uploads and parts. */
   release: [kinds.currentVersion, kinds.noncurrentVersion, kinds.upload],
 } as const;
 
 const everyFollowedPrefix = [...new Set(Object.values(followedPrefixes).flat())];
 
-/** Returns whether the change feed must include this item: only objects, uploads and their parts have followers. */
+/** Returns whether the change feed must include this item: only objects, uploads, their parts and public links have followers. */
 export function isFollowed({ pk }: ItemKey): boolean {
   return everyFollowedPrefix.some((prefix) => pk.startsWith(prefix));
 }

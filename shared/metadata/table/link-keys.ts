@@ -1,5 +1,6 @@
 import type { ItemKey } from '../../ports/key-value-table.ts';
 import { sortableTime, timeOf } from './ids.ts';
+import { kinds } from './keys.ts';
 
 /** The properties of a public link that its keys are built from. */
 interface KeyedLink {
@@ -13,7 +14,7 @@ interface KeyedLink {
 }
 
 export const linkPartition = {
-  ofKey: (bucketId: string, key: string): string => `links/${bucketId}/${key}`,
+  ofKey: (bucketId: string, key: string): string => `${kinds.links}${bucketId}/${key}`,
   due: 'links-due',
 } as const;
 
@@ -31,6 +32,8 @@ export const linkKey = {
 
 /** Parses keys: the inverse of {@link linkKey}. */
 export const linkKeyParts = {
+  /** Tells whether an item is a link among those of its object key. */
+  isListed: ({ pk }: ItemKey): boolean => pk.startsWith(kinds.links),
   /** Returns the expiry time of the link, in milliseconds since the epoch. */
   due: ({ sk }: ItemKey): number => timeOf(sk.slice(0, sk.indexOf('/'))),
 } as const;

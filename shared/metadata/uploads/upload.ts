@@ -46,6 +46,8 @@ export interface Upload extends NewUpload {
   readonly result: CompletedUpload | undefined;
   /** The id of the manifest that CompleteMultipartUpload wrote. */
   readonly picked: string | undefined;
+  /** The bytes of its items, which count towards quotas while it is open. Uploads of version 0.2 have 0. */
+  readonly held: number;
 }
 
 export interface CompletedUpload {
@@ -130,6 +132,7 @@ export function encodeState(upload: Upload): Attributes {
       },
     }),
     ...(upload.releases > 0 && { releases: upload.releases }),
+    ...(upload.held > 0 && { held: upload.held }),
     r: upload.token,
   };
 }
@@ -161,6 +164,7 @@ export function decodeState(id: string, item: Attributes): Upload {
       checksum: decodeChecksum(result['k']),
     },
     releases: (item['releases'] as number | undefined) ?? 0,
+    held: (item['held'] as number | undefined) ?? 0,
     token: item['r'] as string,
   };
 }

@@ -7,9 +7,12 @@ import type { Buckets } from '../buckets/buckets.ts';
 import type { Manifests } from '../objects/manifests.ts';
 import type { CommitExtras } from '../objects/new-version.ts';
 import type { ObjectAuthorisation } from '../objects/object-authorisation.ts';
+import { unlimited, type Room } from '../room.ts';
+import { itemBytes } from '../table/item-size.ts';
 import { stateKey, uploadIndexKey } from '../table/upload-keys.ts';
 import type { Start } from '../utf8-order.ts';
 import { abortUpload, abortUploadsOf, finishUpload } from './end-upload.ts';
+import { OpenUploadsLimit } from './open-uploads-limit.ts';
 import { openUploadsFrom, openUploadsPage, type OpenUploadsRange } from './open-uploads.ts';
 import { addPart, PartsReleased, partsOf, releaseOldParts } from './parts.ts';
 import { UploadChanges } from './upload-changes.ts';
@@ -34,12 +37,13 @@ export class CompletedMeanwhile extends Error {
   }
 }
 
-const justOpened = { state: 'open', result: undefined, picked: undefined, releases: 0 } as const;
+const justOpened = { state: 'open', result: undefined, picked: undefined, releases: 0, held: 0 } as const;
 
 /** The repository of multipart uploads: their state, their parts, and their ending. */
 export class Uploads {
   readonly #changes: UploadChanges;
   readonly #table: KeyValueTable;
+  readonly #openUploads: OpenUploadsLimit;
   readonly #deps: { readonly blobs: BlobStore; readonly manifests: Manifests };
 
   constructor(deps: {
@@ -52,26 +56,33 @@ export class Uploads {
   }) {
     this.#changes = new UploadChanges(deps);
     this.#table = deps.table;
+    this.#openUploads = new OpenUploadsLimit(deps);
     this.#deps = { blobs: deps.blobs, manifests: deps.manifests };
   }
 
-  /** Creates an upload. @returns its id. @throws S3Error NoSuchBucket, ServiceUnavailable */
-  async create({ bucket, key }: ObjectAuthorisation, fresh: NewUpload): Promise<string> {
+  /**
+   * Creates an upload.
+   * @param room for open uploads of the bucket. Uploads that other processes open at the same time may exceed `most`
+   * @returns its id
+   * @throws S3Error NoSuchBucket, QuotaExceeded, ServiceUnavailable
+   */
+  async create({ bucket, key }: ObjectAuthorisation, fresh: NewUpload, room: Room = unlimited): Promise<string> {
     const initiated = this.#changes.clock.now();
     const id = this.#changes.id(initiated);
     const token = this.#changes.token();
-    await this.#changes.add(bucket, [
-      {
-        key: stateKey(id),
-        put: encodeState({ ...fresh, id, bucketId: bucket.id, key, initiated, token, ...justOpened }),
-        expect: { is: 'absent' },
-      },
-      {
-        key: uploadIndexKey(bucket.id, key, id),
-        put: encodeListed({ ...fresh, key, id, initiated }),
-        expect: { is: 'absent' },
-      },
-    ]);
+    const listed = encodeListed({ ...fresh, key, id, initiated });
+    const upload = { ...fresh, id, bucketId: bucket.id, key, initiated, token, ...justOpened };
+    const held = itemBytes(encodeState(upload)) + itemBytes(listed);
+    await this.#openUploads.admit(bucket.id, room.most);
+    const reservation = await room.reserve(held);
+    try {
+      await this.#changes.add(bucket, [
+        { key: stateKey(id), put: encodeState({ ...upload, held }), expect: { is: 'absent' } },
+        { key: uploadIndexKey(bucket.id, key, id), put: listed, expect: { is: 'absent' } },
+      ]);
+    } finally {
+      reservation.release();
+    }
     return id;
   }
 

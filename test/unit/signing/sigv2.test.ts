@@ -424,15 +424,24 @@ describe('a presigned URL of version 2', () => {
 
   it('is good until it expires', () => {
     read(`AWSAccessKeyId=a&Expires=${end}&Signature=x`);
-    read('AWSAccessKeyId=a&Expires=9999999999&Signature=x');
     expect(() => read(`AWSAccessKeyId=a&Expires=${end - 1}&Signature=x`)).toThrow(
       refused('AccessDenied', { message: 'Request has expired' }),
     );
   });
 
+  it('is not good yet if it expires later than its longest lifetime from now', () => {
+    const longest = (timing.longestLifetime + timing.allowedSkew) / 1000;
+    read(`AWSAccessKeyId=a&Expires=${Math.floor(end + longest)}&Signature=x`);
+    for (const expires of [Math.floor(end + longest) + 1, 9999999999]) {
+      expect(() => read(`AWSAccessKeyId=a&Expires=${expires}&Signature=x`)).toThrow(
+        refused('AccessDenied', { message: 'Expires must be at most 604800 seconds from now.' }),
+      );
+    }
+  });
+
   it('signs the time it expires', () => {
     const request = presign();
-    expect(() => verify({ ...request, target: request.target.replace(/Expires=\d+/, 'Expires=2000000000') })).toThrow(
+    expect(() => verify({ ...request, target: request.target.replace(/Expires=\d+/, `Expires=${end + 61}`) })).toThrow(
       mismatch,
     );
   });

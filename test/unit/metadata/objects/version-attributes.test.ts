@@ -152,7 +152,7 @@ describe('every attribute', () => {
         checksum: undefined,
         asked: undefined,
       },
-      ...{ id: 'u', bucketId: 'b', key: 'k', initiated: 1, token: 't', releases: 0 },
+      ...{ id: 'u', bucketId: 'b', key: 'k', initiated: 1, token: 't', releases: 0, held: 0 },
       state: 'open',
       ...{ result: undefined, picked: undefined },
     };

@@ -61,7 +61,7 @@ async function put(key: string, version: NewVersion = anObject): Promise<string>
   return (await objects.put(asService(bucket, key), version)).instance;
 }
 
-const marker: NewVersion = { ...anObject, ...deleteMarker, owner: 'project' };
+const marker: NewVersion = { ...anObject, ...deleteMarker('key'), owner: 'project' };
 const remove = async (key: string) => objects.remove({ by: 'purge', bucketId: bucket.id, key });
 
 /** The instances of versions that records of the feed show as removed from their item: a noncurrent one also as it becomes current. */

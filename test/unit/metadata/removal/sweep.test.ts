@@ -33,6 +33,7 @@ const openUpload: Omit<Upload, 'id' | 'initiated'> = {
     state: 'open',
     token: 'token',
     releases: 0,
+    held: 0,
     result: undefined,
     picked: undefined,
   },

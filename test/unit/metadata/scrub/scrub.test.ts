@@ -547,7 +547,7 @@ describe('uploads', () => {
   it('a listed one that is not there, and its parts', async () => {
     await world.force(state(), () => undefined);
     const { findings } = await world.scrub();
-    expect(kindsOf(findings)).toEqual(['listed-upload', 'orphan-part']);
+    expect(kindsOf(findings)).toEqual(['listed-upload', 'orphan-part', 'usage']);
     await world.scrub({ repair: true });
     await world.drain();
     expect((await world.scrub()).findings).toEqual([]);
