@@ -60,6 +60,16 @@ export class EncodedItemView implements ItemView {
     this.#found = false;
   }
 
+  /** Returns a copy of the key of the item that is shown, as stored. */
+  encodedKey(): Buffer {
+    return Buffer.from(this.keyBytes.subarray(this.#keyFrom, this.keyEnd));
+  }
+
+  /** Verifies the item that is shown, unless it was read. @throws ItemDamaged */
+  verify(): void {
+    if (!this.#found) this.#start();
+  }
+
   sortKey(): string {
     return this.keyBytes.toString('utf8', this.keyStart, this.keyEnd);
   }

@@ -67,6 +67,11 @@ export function rangeOf(
   return { start: clip(start), end: clip(end) };
 }
 
+/** Returns what is left of a range after one of its keys, in the direction of the query. */
+export function restOf({ start, end }: KeyRange, last: Buffer, reverse: boolean): KeyRange {
+  return reverse ? { start, end: last } : { start: Buffer.concat([last, Buffer.of(separator)]), end };
+}
+
 /** Returns a range as the engine expects it: one that it reads backwards starts at its end. */
 export function inDirection({ start, end }: KeyRange, reverse = false): RangeOptions {
   if (!reverse) return { start, end };

@@ -2,6 +2,7 @@ import type { Database } from 'lmdb';
 import { stepsPerTurn } from '../../ports/event-loop.ts';
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { VisitRange } from '../../ports/key-value-table.ts';
+import type { Boundaries } from './boundaries.ts';
 import { EncodedItemView } from './encoded-item-view.ts';
 import { inDirection, rangeOf } from './item-key.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
@@ -14,11 +15,13 @@ const bytesPerStep = 4096;
 /** Shows items in the buffers of the engine, which hold them until it reads the next one. */
 export class ItemsInPlace {
   readonly #items: Database<undefined, Buffer>;
+  readonly #boundaries: Boundaries;
   /** Shows the item that the engine has read last. Used by one visit at a time, as visits do not wait for anything. */
   #view = new EncodedItemView('', []);
   #valueSize = 0;
 
-  constructor(environment: LmdbEnvironment) {
+  constructor(environment: LmdbEnvironment, boundaries: Boundaries) {
+    this.#boundaries = boundaries;
     this.#items = environment.database('items', {
       keyEncoder: {
         writeKey: (key: Uint8Array, target: Buffer, start: number): number => {
@@ -46,18 +49,23 @@ export class ItemsInPlace {
     const view = (this.#view = new EncodedItemView(pk, visitor.columns));
     let steps = 0;
     for (let position: Position | undefined = start; position !== undefined;) {
-      const range = this.#items.getRange(inDirection(rangeOf(pk, { prefix, reverse, ...position }), reverse));
+      const range = rangeOf(pk, { prefix, reverse, ...position });
+      this.#boundaries.enter(range, reverse);
       position = undefined;
       steps += stepsToSeek;
+      let isEmpty = true;
       // The view shows what the iterator has read.
-      for (const _ of range) {
+      for (const _ of this.#items.getRange(inDirection(range, reverse))) {
+        isEmpty = false;
         const wanted = visitor.visit(view);
         if (wanted === 'stop') return undefined;
+        view.verify();
         steps += 1 + this.#valueSize / bytesPerStep;
         position = wanted;
         if (steps >= stepsPerTurn) return wanted ?? { after: view.sortKey() };
         if (wanted !== undefined) break;
       }
+      if (position === undefined) this.#boundaries.leave(range, reverse, isEmpty ? undefined : view.encodedKey());
     }
     return undefined;
   }

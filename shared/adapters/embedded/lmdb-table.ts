@@ -17,10 +17,20 @@ import type {
 } from '../../ports/key-value-table.ts';
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import { EventLoopBudget, stepsPerTurn } from '../../ports/event-loop.ts';
+import { Boundaries } from './boundaries.ts';
 import { FeedLog } from './feed-log.ts';
 import { CommitUnknown, maxJobs } from './group-commit.ts';
 import { decodeItem } from './item-encoding.ts';
-import { decodeItemKey, decodeSortKey, encodeItemKey, inDirection, rangeOf, rangesOf } from './item-key.ts';
+import {
+  decodeItemKey,
+  decodeSortKey,
+  encodeItemKey,
+  inDirection,
+  rangeOf,
+  rangesOf,
+  restOf,
+  type KeyRange,
+} from './item-key.ts';
 import { ItemsInPlace } from './items-in-place.ts';
 import { LmdbEnvironment } from './lmdb-environment.ts';
 import { seal, unseal } from './sealed-item.ts';
@@ -66,6 +76,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   readonly writesPerCommit = maxJobs;
   readonly #environment: LmdbEnvironment;
   readonly #items: Database<Buffer, Buffer>;
+  readonly #boundaries: Boundaries;
   readonly #inPlace: ItemsInPlace;
   readonly #log: FeedLog;
   readonly #isFollowed: (key: ItemKey) => boolean;
@@ -79,7 +90,8 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   constructor(environment: LmdbEnvironment, { isFollowed = () => true, commits }: LmdbTableOptions = {}) {
     this.#environment = environment;
     this.#items = environment.database('items', itemFormat);
-    this.#inPlace = new ItemsInPlace(environment);
+    this.#boundaries = new Boundaries(this.#items);
+    this.#inPlace = new ItemsInPlace(environment, this.#boundaries);
     this.#log = new FeedLog(environment);
     this.#isFollowed = isFollowed;
     this.#commits = commits ?? this;
@@ -115,31 +127,38 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
     this.#environment.look();
     const most = Math.min(options.limit ?? maxItemsOfPage, maxItemsOfPage);
-    const range = inDirection(rangeOf(pk, options), options.reverse);
+    const { reverse = false } = options;
+    const range = rangeOf(pk, options);
     const items: Item[] = [];
     const budget = new EventLoopBudget();
     let bytes = 0;
-    for (let last: Buffer | undefined, more = true; more;) {
-      const rest = last === undefined ? range : { ...range, start: last, exclusiveStart: true };
+    for (;;) {
+      const last = items.at(-1) && encodeItemKey(items.at(-1)!.key);
+      const rest = last === undefined ? range : restOf(range, last, reverse);
       let steps = 0;
-      more = false;
+      let more = false;
+      this.#boundaries.enter(rest, reverse);
       // One turn reads this much in one go, since values from the engine are valid only until the next read.
-      for (const { key, value } of this.#items.getRange({ ...rest, limit: most + 1 - items.length })) {
+      for (const { key, value } of this.#items.getRange({
+        ...inDirection(rest, reverse),
+        limit: most + 1 - items.length,
+      })) {
         if (items.length === most || bytes > maxBytesOfPage) return { items, more: true };
         const itemKey = { pk, sk: decodeSortKey(key, pk) };
         items.push({ key: itemKey, attributes: decode(itemKey, key, value, options.attributes) });
         bytes += value.length;
         steps += stepsToRead(value);
         if (steps < stepsPerTurn) continue;
-        last = Buffer.from(key);
         more = true;
         break;
       }
-      if (!more) break;
+      if (!more) {
+        this.#boundaries.leave(rest, reverse, items.at(-1) && encodeItemKey(items.at(-1)!.key));
+        return { items, more };
+      }
       await budget.spend(steps);
       this.#environment.look();
     }
-    return { items, more: false };
   }
 
   async visit(pk: string, range: VisitRange, visitor: ItemVisitor): Promise<Position | undefined> {
@@ -149,32 +168,56 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
 
   /** Reads page by page, since an open snapshot prevents the engine from reusing freed space. */
   async *scan({ prefixes = [''], onDamaged }: ScanOptions = {}): AsyncIterable<Item> {
-    for (const range of rangesOf(prefixes)) {
-      for (let start: Buffer | undefined = range.start; start !== undefined;) {
+    for (const { start, end } of rangesOf(prefixes)) {
+      for (let rest: KeyRange | undefined = { start, end }; rest !== undefined;) {
         this.#environment.look();
-        const page: Item[] = [];
-        const damaged: ItemDamaged[] = [];
-        let bytes = 0;
-        let next: Buffer | undefined;
-        for (const { key, value } of this.#items.getRange({ start, end: range.end, limit: maxItemsOfPage + 1 })) {
-          if (page.length + damaged.length === maxItemsOfPage || bytes > maxBytesOfPage) {
-            next = Buffer.from(key);
-            break;
-          }
-          bytes += value.length;
-          const itemKey = decodeItemKey(key);
-          try {
-            page.push({ key: itemKey, attributes: decode(itemKey, key, value) });
-          } catch (error) {
-            if (onDamaged === undefined || !(error instanceof ItemDamaged)) throw error;
-            damaged.push(error);
-          }
-        }
-        yield* page;
+        const { items, damaged, next } = this.#scanPage(rest);
+        if (damaged.length > 0 && onDamaged === undefined) throw damaged[0]!;
+        yield* items;
         for (const error of damaged) await onDamaged?.(error);
-        start = next;
+        rest = next;
       }
     }
+  }
+
+  /** Reads a page of a scan, which passes damaged items: their keys, which may be wrong as well, do not end it. */
+  #scanPage(range: KeyRange): {
+    readonly items: readonly Item[];
+    readonly damaged: readonly ItemDamaged[];
+    readonly next: KeyRange | undefined;
+  } {
+    const items: Item[] = [];
+    const damaged: ItemDamaged[] = [];
+    const reporting = (read: () => void): void => {
+      try {
+        read();
+      } catch (error) {
+        if (!(error instanceof ItemDamaged)) throw error;
+        damaged.push(error);
+      }
+    };
+    let bytes = 0;
+    let last: Buffer | undefined;
+    reporting(() => this.#boundaries.enter(range, false));
+    for (const { key, value } of this.#items.getRange({ start: range.start })) {
+      const before: number = items.length;
+      let isPast = false;
+      reporting(() => {
+        const itemKey = decodeItemKey(key);
+        const attributes = decode(itemKey, key, value);
+        isPast = Buffer.compare(key, range.end) >= 0;
+        if (!isPast) items.push({ key: itemKey, attributes });
+      });
+      if (isPast) return { items, damaged, next: undefined };
+      bytes += value.length;
+      last = Buffer.from(key);
+      if (items.length === before) continue;
+      // A page ends with an item that is sound, since the next one begins there.
+      if (items.length + damaged.length >= maxItemsOfPage || bytes > maxBytesOfPage)
+        return { items, damaged, next: restOf(range, last, false) };
+    }
+    reporting(() => this.#boundaries.leave(range, false, last));
+    return { items, damaged, next: undefined };
   }
 
   async write(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<WriteOutcome> {
@@ -224,7 +267,9 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
   #item(key: ItemKey): Attributes | undefined {
     const encodedKey = encodeItemKey(key);
     const bytes = this.#items.get(encodedKey);
-    return bytes && decode(key, encodedKey, bytes);
+    if (bytes !== undefined) return decode(key, encodedKey, bytes);
+    this.#boundaries.verifyMissing(encodedKey);
+    return undefined;
   }
 
   /**
@@ -240,7 +285,7 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
           items.push(this.#check(step));
           continue;
         }
-        const stored = this.#items.getBinary(step.encodedKey);
+        const stored = this.#stored(step.encodedKey);
         const item = stored && reading(step.key, () => unseal(step.encodedKey, stored));
         found.push(item);
         items.push(item && reading(step.key, () => decodeItem(item)));
@@ -270,10 +315,17 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     const name = nameOf(encodedKey);
     const known = this.#checked.get(name);
     if (known !== undefined || this.#checked.has(name)) return known;
-    const stored = this.#items.getBinary(encodedKey);
+    const stored = this.#stored(encodedKey);
     const item = stored && decode(key, encodedKey, stored);
     this.#checked.set(name, item);
     return item;
+  }
+
+  /** Returns the stored bytes of an item, within a transaction, which may keep them. @throws ItemDamaged if it only seems missing */
+  #stored(encodedKey: Buffer): Buffer | undefined {
+    const stored = this.#items.getBinary(encodedKey);
+    if (stored === undefined) this.#boundaries.verifyMissing(encodedKey);
+    return stored;
   }
 
   /** Calls the listeners once for all writes in a turn of the event loop. */

@@ -35,19 +35,21 @@ export async function removeBucket(
     // The mark expires.
     const reopen = (): Promise<void> =>
       bestEffort(table.write([changes.change({ ...bucket, closing: undefined }, closingIs(closing.token))]));
-    if (await holdsObjects(table, bucket)) {
-      await reopen();
-      throw new S3Error('BucketNotEmpty', { details: { BucketName: bucket.name } });
-    }
-    // The bucket cannot change while it is closing, but the caller's key may have been revoked.
-    const confirm = async (): Promise<readonly Condition[]> => {
+    const reopeningIfFailed = async <T>(work: () => Promise<T>): Promise<T> => {
       try {
-        return reads.ifFree(await authorisation.confirmCaller());
+        return await work();
       } catch (error) {
         await reopen();
         throw error;
       }
     };
+    await reopeningIfFailed(async () => {
+      if (!(await holdsObjects(table, bucket))) return;
+      throw new S3Error('BucketNotEmpty', { details: { BucketName: bucket.name } });
+    });
+    // The bucket cannot change while it is closing, but the caller's key may have been revoked.
+    const confirm = (): Promise<readonly Condition[]> =>
+      reopeningIfFailed(async () => reads.ifFree(await authorisation.confirmCaller()));
     return (await bury(changes, bucket, closing.token, unlisted(bucket), confirm)) ? undefined : conflict;
   });
 }
