@@ -236,8 +236,8 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
       await page.getByRole('button', { name: 'Delete full' }).click();
     },
   },
-  createMultipartUpload: { path: folder, command: 's3 cp b.txt s3://BUCKET/b.txt', open: uploaded },
-  completeMultipartUpload: { path: folder, command: 's3 cp b.txt s3://BUCKET/b.txt', open: uploaded },
+  createMultipartUpload: { path: folder, command: 's3 cp ./b.txt s3://BUCKET/b.txt', open: uploaded },
+  completeMultipartUpload: { path: folder, command: 's3 cp ./b.txt s3://BUCKET/b.txt', open: uploaded },
   abortMultipartUpload: {
     path: folder,
     command: 'abort-multipart-upload --bucket BUCKET --key large.bin --upload-id',
@@ -285,7 +285,7 @@ describe('every action', () => {
     const options = { permissions: ['clipboard-read', 'clipboard-write'] };
     const page = await under.signedIn(test, details('versions')(bucket), options);
     expect(await copied(page, 'AWS CLI: Restore')).toMatch(/copy-object .*--copy-source .*versionId=/);
-    expect(await copied(page, 'AWS CLI: Download')).toMatch(/get-object .*--version-id \S+ a\.txt$/);
+    expect(await copied(page, 'AWS CLI: Download')).toMatch(/get-object .*--version-id \S+ \.\/a\.txt$/);
   });
 
   it('with a presigned URL shows what makes it, and the request it is for', async (test) => {
