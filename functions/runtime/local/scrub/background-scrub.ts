@@ -4,9 +4,13 @@ import type { Clock } from '../../../../shared/ports/clock.ts';
 import { day, minute, second } from '../../../../shared/ports/durations.ts';
 import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { decodeContent, encodeContent } from '../../../../shared/metadata/objects/content.ts';
+import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { decodeVersion, type Version } from '../../../../shared/metadata/objects/versions.ts';
 import { formerBlobCheck } from '../../../../shared/metadata/scrub/former-blobs.ts';
 import { KeyVersions } from '../../../../shared/metadata/scrub/key-versions.ts';
+import { itemKey } from '../../../../shared/metadata/table/keys.ts';
 import { onTheClock } from '../schedule.ts';
 import { keepScrubState, maxExamples, scrubState, type DamagedBlob, type ScrubPass } from './scrub-state.ts';
 
@@ -122,13 +126,14 @@ export class BackgroundScrub {
     } catch (error) {
       // The next service reads the part again.
       if (this.#stopping) return 'sound';
-      // A write that never finished leaves a file without checksums, to which nothing refers.
-      if (error instanceof BlobMissing || error instanceof BlobChecksumsMissing) return 'sound';
+      if (error instanceof BlobMissing) return 'sound';
       const { message } = error as Error;
       const owner = await blobs.describe(ref).then(
         (described) => described.owner,
         () => undefined,
       );
+      // A write that never finished leaves a file without checksums, to which nothing refers.
+      if (error instanceof BlobChecksumsMissing && !(owner && (await this.#isReferred(ref, owner)))) return 'sound';
       telemetry.problem(`scrub: ${message}; if the bytes are wanted, restore them from a backup`, undefined, {
         ref,
         ...owner,
@@ -146,6 +151,20 @@ export class BackgroundScrub {
       return true;
     });
     return found;
+  }
+
+  /** Tells whether a version of the key that a blob was written for, or a sharer of its content, refers to it. */
+  async #isReferred(ref: string, { bucketId, key }: BlobOwner): Promise<boolean> {
+    const { table, clock } = this.#deps;
+    if (await table.get(itemKey.references(encodeContent({ kind: 'blob', ref })))) return true;
+    const manifests = new Manifests({ table, clock, randomness: new CryptoRandomness() });
+    return new KeyVersions(table, bucketId, key).some(async (attributes) => {
+      const stored = attributes['c'];
+      if (typeof stored !== 'string') return false;
+      const content = decodeContent(stored);
+      if (content.kind === 'blob') return content.ref === ref;
+      return (await manifests.parts(content.id)).some(({ blob }) => blob === ref);
+    });
   }
 
   /** Waits for the time that reading this many bytes may take. */

@@ -9,6 +9,8 @@ import { scrubStatusText } from '../../../../functions/runtime/cli/scrub-status.
 import { FileBlobStore } from '../../../../shared/adapters/embedded/file-blob-store.ts';
 import { LmdbEnvironment } from '../../../../shared/adapters/embedded/lmdb-environment.ts';
 import { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { Manifests } from '../../../../shared/metadata/objects/manifests.ts';
 import { currentVersionKey } from '../../../../shared/metadata/objects/version-chain.ts';
 import type { Clock } from '../../../../shared/ports/clock.ts';
 import { day } from '../../../../shared/ports/durations.ts';
@@ -96,6 +98,16 @@ async function former(ref: string): Promise<string> {
   return name;
 }
 
+/** A version of a megabyte whose content is one blob. */
+const version = (ref: string, content: string) => ({
+  i: '0',
+  l: 0,
+  s: MiB,
+  c: `b${ref}`,
+  e: createHash('md5').update(content).digest(),
+  r: 't',
+});
+
 it('reads every blob at its pace, and records what it has read', async () => {
   await write(1000);
   await write(3 * MiB);
@@ -153,6 +165,28 @@ it('leaves young blobs alone, and files whose write never finished', async () =>
   expect((await scrubState(table)).finished).toMatchObject({ blobs: 2, damaged: 1 });
 });
 
+it('reports a blob without checksums that an object or one of its parts refers to', async () => {
+  const [whole, part, unfinished] = [
+    await write(2 * MiB),
+    await write(2 * MiB, 'x', 'parts'),
+    await write(2 * MiB, 'x', 'nothing'),
+  ];
+  const manifest = await new Manifests({ table, clock, randomness: new CryptoRandomness() }).create([
+    { number: 1, size: 2 * MiB, blob: part, checksum: undefined },
+  ]);
+  await table.write([
+    { key: currentVersionKey(owner.bucketId, owner.key), put: version(whole, '') },
+    { key: currentVersionKey(owner.bucketId, 'parts'), put: { ...version(part, ''), c: `m${manifest}` } },
+  ]);
+  const checksums = environment.database('checksums', { encoding: 'binary' });
+  await environment.run(() => [whole, part, unfinished].forEach((ref) => void checksums.remove(ref)));
+  await scrub().run();
+  expect(problems.map((problem) => /blob (\S+) has lost its checksums/.exec(problem)?.[1]).sort()).toEqual(
+    [whole, part].sort(),
+  );
+  expect((await scrubState(table)).finished).toMatchObject({ blobs: 3, damaged: 2 });
+});
+
 it('begins the next pass after 28 days, also if the clock was set back', async () => {
   await write(MiB);
   await scrub().run();
@@ -202,14 +236,6 @@ it('stops within a blob of an earlier version, and says nothing of it', async ()
 it('gives checksums to blobs of earlier versions, unless their bytes are not those of their object', async () => {
   const right = await former(await write(MiB, 'r', 'right'));
   const wrong = await former(await write(MiB, 'w'));
-  const version = (ref: string, content: string) => ({
-    i: '0',
-    l: 0,
-    s: MiB,
-    c: `b${ref}`,
-    e: createHash('md5').update(content).digest(),
-    r: 't',
-  });
   for (const [key, ref, fill] of [
     ['right', right, 'r'],
     ['key', wrong, 'x'],
