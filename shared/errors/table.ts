@@ -43,6 +43,7 @@ export const errorTable = {
   },
   InvalidBucketName: { status: 400, message: 'The specified bucket is not valid.' },
   InvalidBucketState: { status: 409, message: 'The request is not valid for the current state of the bucket.' },
+  InvalidChunkSizeError: { status: 403, message: 'The chunks of the body are too small.' },
   InvalidDigest: { status: 400, message: 'The Content-MD5 you specified was invalid.' },
   InvalidEncryptionAlgorithmError: {
     status: 400,

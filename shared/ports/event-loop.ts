@@ -58,6 +58,11 @@ export function turnForLongWork(): Promise<void> | undefined {
   return longWork.takeTurn();
 }
 
+/** Resolves in a turn of the event loop that no other long-running work has. */
+export function turnOfItsOwn(): Promise<void> {
+  return longWork.nextTurn();
+}
+
 /**
  * Keeps long-running work from blocking the process. Work reports its steps and waits for the next turn of the event
  * loop whenever it has used up one turn's share. Counts steps instead of reading a clock, so that the same input always
@@ -69,7 +74,7 @@ export class EventLoopBudget {
   #waiting: Promise<void> | undefined;
 
   /** @param nextTurn resolves in another turn of the event loop, after pending work has run; tests count its calls */
-  constructor(nextTurn: () => Promise<void> = () => longWork.nextTurn()) {
+  constructor(nextTurn: () => Promise<void> = turnOfItsOwn) {
     this.#nextTurn = nextTurn;
   }
 

@@ -1,4 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
+import { ChunkCount } from '../http/chunk-count.ts';
 
 /**
  * A part of an aws-chunked body. `data` comes in pieces; `chunk-end` follows the data of each chunk, also of the empty
@@ -38,6 +39,7 @@ export class AwsChunkedDecoder {
   /** The bytes of data still expected in this chunk. */
   #left = 0;
   #chunkSignature: string | undefined;
+  readonly #count = new ChunkCount();
   #trailerBytes = 0;
   #trailerLines: string[] = [];
   #trailerSignature: string | undefined;
@@ -45,7 +47,7 @@ export class AwsChunkedDecoder {
   /**
    * Yields the frames that a piece of the body completes. Each must be consumed before the next call.
    *
-   * @throws S3Error IncompleteBody, MalformedTrailerError
+   * @throws S3Error IncompleteBody, InvalidChunkSizeError, MalformedTrailerError
    */
   *decode(piece: Uint8Array): Generator<Frame> {
     let at = 0;
@@ -119,6 +121,8 @@ export class AwsChunkedDecoder {
     this.#left = parseInt(size, 16);
     this.#chunkSignature = signature;
     if (this.#left > 0) {
+      this.#count.add(this.#left);
+      this.#count.check();
       this.#expects = 'data';
     } else {
       this.#expects = 'trailer';

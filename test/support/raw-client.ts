@@ -55,13 +55,16 @@ export async function exchange(url: string, request: RawRequest, authority?: str
 /** A connection that sends arbitrary bytes. */
 export class RawConnection {
   readonly #socket: Socket;
+  /** Below TLS, if the connection has it. */
+  readonly #tcp: Socket;
   #received = Buffer.alloc(0);
   #ended = false;
   #wake: () => void = () => undefined;
   #interim: number[] = [];
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, tcp: Socket) {
     this.#socket = socket;
+    this.#tcp = tcp;
     const wake = (): void => this.#wake();
     socket.on('data', (bytes: Buffer) => {
       this.#received = Buffer.concat([this.#received, bytes]);
@@ -81,12 +84,13 @@ export class RawConnection {
     const { protocol, hostname, port } = new URL(url);
     const secure = protocol === 'https:';
     const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (secure ? 443 : 80)) };
-    const socket = secure ? connectTls({ ...to, servername: hostname, ca: authority }) : connectTcp(to);
+    const tcp = connectTcp(to);
+    const socket = secure ? connectTls({ socket: tcp, servername: hostname, ca: authority }) : tcp;
     await new Promise<void>((resolve, reject) => {
       socket.once(secure ? 'secureConnect' : 'connect', resolve);
       socket.once('error', reject);
     });
-    return new RawConnection(socket);
+    return new RawConnection(socket, tcp);
   }
 
   write(bytes: string | Uint8Array): void {
@@ -105,6 +109,20 @@ export class RawConnection {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /** Breaks the connection off: the other side sees no orderly end. */
+  reset(): void {
+    this.#tcp.resetAndDestroy();
+  }
+
+  /** Takes nothing that comes until {@link resume}. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
   }
 
   /** Waits for the server to close the connection; false if it does not. */

@@ -8,6 +8,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { consoleCorsFields } from '../../../shared/protocol/console/cors.ts';
 import { routes } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
+import { endConnection } from './last-response.ts';
 
 interface Deps {
   readonly telemetry: Telemetry;
@@ -28,9 +29,6 @@ interface ClientError extends NodeJS.ErrnoException {
   /** The last bytes received. */
   readonly rawPacket?: Buffer;
 }
-
-/** Milliseconds for which a connection stays open after its last response, so that the client receives it, for a client that does not close it. */
-const lingering = 5000;
 
 /** Answers requests that Node's HTTP parser refuses, and CONNECT, with an S3 error, and closes the connection. */
 export function answerClientErrors(server: Server, { telemetry, requestId, hostId, consoleOrigins }: Deps): void {
@@ -81,13 +79,6 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
     }
     refuse(socket, s3ErrorOf(error), responses.at(-1)?.req ?? '-');
   });
-}
-
-/** Sends the last bytes of a connection, and closes it. */
-function endConnection(socket: Duplex, last = ''): void {
-  socket.end(last);
-  const timer = setTimeout(() => socket.destroy(), lingering);
-  socket.once('close', () => clearTimeout(timer));
 }
 
 /** Returns the CORS headers for a refusal of a request with a well-formed head. */

@@ -1,12 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { Limits } from '../../../shared/protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
+import { ChunkedReading } from './chunked-reading.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
+import { discardRest } from './last-response.ts';
+import { oneAfterAnother } from './one-after-another.ts';
 import { ReaderLimit } from './reader-limit.ts';
 import { ResponseBatch } from './response-batch.ts';
 import type { TrustedProxies } from './trusted-proxies.ts';
@@ -30,39 +32,23 @@ export interface NodeHttpOptions {
 /** The limits for slow request bodies. */
 type BodyLimits = Pick<Limits, 'bodyIdle' | 'bodyGrace' | 'bodyRate'>;
 
-/** The limits for discarding an unread request body after the response, so that the client receives the response. */
-const drainedBytes = 64 * 1024 * 1024;
-const drainTime = 5000;
-
 /**
  * Returns a listener of Node's HTTP server: raw target and header fields in, streamed bodies both ways. The same listener serves
  * `request`, `checkContinue` and `checkExpectation`: expectations other than `100-continue` are ignored.
  */
 export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): RequestListener {
-  /** The end of the last request of each connection. */
-  const turns = new WeakMap<Socket, Promise<void>>();
   const readers = new ReaderLimit(options.limits.readerIdle);
   const batch = new ResponseBatch((response) => readers.follow(response));
-  const sending: Sending = { batch, readers, closing: new WeakSet() };
-  const answer = async (
-    before: Promise<void> | undefined,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> => {
-    try {
-      // Pipelined requests run one after the other, as a later one may depend on an earlier one.
-      await before;
-      // After its last response, nothing is carried out that a connection still brings (RFC 9112, section 9.6).
-      if (sending.closing.has(request.socket) || request.socket.writableEnded) return;
-      await respond(handler, options, sending, request, response);
-    } catch {
+  const sending: Sending = { batch, readers };
+  const begin = oneAfterAnother((request, response) => {
+    respond(handler, options, sending, request, response).catch(() => {
       // The client is gone, or a body broke off: closing the connection shows that the response is incomplete.
       response.destroy();
-    }
-  };
+    });
+  });
   return (request, response) => {
-    const { socket } = request;
-    turns.set(socket, answer(turns.get(socket), request, response));
+    ChunkedReading.watch(request);
+    begin(request, response);
   };
 }
 
@@ -70,8 +56,6 @@ export function nodeHttpListener(handler: Handler, options: NodeHttpOptions): Re
 interface Sending {
   readonly batch: ResponseBatch;
   readonly readers: ReaderLimit;
-  /** The connections whose last response has begun. */
-  readonly closing: WeakSet<Socket>;
 }
 
 async function respond(
@@ -100,9 +84,11 @@ async function respond(
     isSurplus,
   });
   try {
-    const isLast = body.leftUnread || isSurplus || !keepAlive();
-    if (isLast) sending.closing.add(request.socket);
-    await send(response, answer, body, sending, isLast);
+    // Of a body that has arrived, nobody will read more.
+    ChunkedReading.of(request)?.release();
+    if (body.leftUnread) discardRest(response);
+    else if (isSurplus || !keepAlive()) response.shouldKeepAlive = false;
+    await send(response, answer, sending);
   } catch (error) {
     if (error instanceof WrongLength) {
       telemetry.problem('a connection was cut off', error, {
@@ -120,9 +106,7 @@ async function respond(
 async function send(
   response: ServerResponse,
   answer: ResponseMessage,
-  incoming: IncomingBody,
   { batch, readers }: Sending,
-  isLast: boolean,
 ): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
@@ -138,7 +122,7 @@ async function send(
     headers.push('content-length', String(whole.byteLength));
   }
   if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
-  if (isLast) headers.push('connection', 'close');
+  if (!response.shouldKeepAlive) headers.push('connection', 'close');
   response.sendDate = false;
   response.writeHead(status, headers);
   if (streamed) {
@@ -149,14 +133,7 @@ async function send(
     }
     length.end();
   }
-  if (!incoming.leftUnread) {
-    batch.end(response, whole);
-    return;
-  }
-  if (whole !== undefined) response.write(whole);
-  else response.flushHeaders();
-  await incoming.drain();
-  batch.end(response, undefined);
+  batch.end(response, whole);
 }
 
 /** Announces an empty body, except where HTTP forbids it (204, 304) or the length is that of a GET (HEAD). */
@@ -201,8 +178,10 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     if (this.#ended) return;
     const stall = new Stall(this.#limits, () => this.received);
     const chunks = this.#request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+    const chunked = ChunkedReading.of(this.#request);
     try {
       for (;;) {
+        await chunked?.pace();
         const next = await stall.orElse(chunks.next());
         if (next.done) break;
         this.received += next.value.byteLength;
@@ -213,25 +192,6 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
       throw error instanceof S3Error ? error : new S3Error('IncompleteBody', { cause: error });
     } finally {
       stall.cancel();
-    }
-  }
-
-  /** Discards the rest, within bounds. A client that waits for `100 Continue` will not send anything. */
-  async drain(): Promise<void> {
-    if (this.#expectsContinue && !this.#started) return;
-    const request = this.#request;
-    const until = performance.now() + drainTime;
-    const timer = setTimeout(() => request.destroy(), drainTime);
-    let left = drainedBytes;
-    try {
-      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-        left -= chunk.byteLength;
-        if (left < 0 || performance.now() > until) break;
-      }
-    } catch {
-      // The client is gone and will not read the response.
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

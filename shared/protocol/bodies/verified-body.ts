@@ -3,6 +3,7 @@ import { parseDigest, printDigest } from '../../checksums/digest-value.ts';
 import { startDigest, type DigestAlgorithm, type RunningDigest } from '../../checksums/running-digest.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { RequestMessage } from '../../http/message.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
 import { AwsChunkedDecoder, type Frame } from '../../signing/aws-chunked.ts';
 import type { PayloadHash } from '../../signing/payload-hash.ts';
 import type { SigningContext } from '../../signing/sigv4.ts';
@@ -27,6 +28,8 @@ export type SentBody = Pick<RequestMessage, 'fields' | 'body'>;
 
 /** The algorithm for objects without a checksum from the client. */
 const ownChecksum: ChecksumAlgorithm = 'CRC64NVME';
+/** The steps of an {@link EventLoopBudget} that the framing of a chunk takes, whatever its size. */
+const stepsPerFrame = 5;
 
 /**
  * The body of a request, verified against everything the request says about it. Checks nothing before the first
@@ -82,6 +85,7 @@ export class VerifiedBody implements Payload {
     // Without framing, the bytes as sent are the content.
     const both = new Set([...content.algorithms, ...(chunks === undefined ? wire.algorithms : [])]);
     const digests = await startBodyDigests([...both], this.length, this.#threads);
+    const budget = new EventLoopBudget();
     let wireDigests: BodyDigests | undefined;
     try {
       wireDigests = chunks && (await startBodyDigests(wire.algorithms, undefined, undefined));
@@ -95,6 +99,8 @@ export class VerifiedBody implements Payload {
         } else {
           void wireDigests?.update(piece);
           for (const frame of chunks.decode(piece)) {
+            const turn = budget.spend(stepsPerFrame);
+            if (turn !== undefined) await turn;
             content.pass(frame);
             const wait = digests.update(frame);
             if (wait !== undefined) await wait;

@@ -118,12 +118,9 @@ function refusal(status: number, text: string, more: Headers = {}): Reply {
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Reply): void {
-  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
   response.writeHead(status, {
     ...headers,
     ...(status !== 304 && { 'Content-Length': Buffer.byteLength(body) }),
-    // Request bodies are not read.
-    ...(hasBody && { Connection: 'close' }),
   });
   response.end(request.method === 'HEAD' || status === 304 ? undefined : body);
 }

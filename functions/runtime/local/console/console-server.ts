@@ -5,6 +5,8 @@ import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import type { ConsoleConfig } from '../../../../shared/protocol/console/headers.ts';
 import { servesObjects } from '../../../../shared/protocol/console/origins.ts';
 import { closing, listen } from '../../http/listening.ts';
+import { withoutBodies } from '../../http/last-response.ts';
+import { oneAfterAnother } from '../../http/one-after-another.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { httpsServer } from '../https-server.ts';
 import type { StartOptions } from '../settings.ts';
@@ -59,7 +61,8 @@ async function startConsole(options: StartOptions, service: ServiceBehind): Prom
   const files = await ConsoleFiles.list(consoleFiles);
   const origins = new Set(options.consoleOrigin);
   const configAt = configuration(options, service.url, port);
-  const listener = consoleListener({ files, origins, configAt, telemetry: service.telemetry });
+  const site = { files, origins, configAt, telemetry: service.telemetry };
+  const listener = oneAfterAnother(withoutBodies(consoleListener(site)));
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, noDelay: true };
   const server = service.tls ? httpsServer(service.tls, limits, listener) : createHttpServer(limits, listener);
   const close = closing(server);

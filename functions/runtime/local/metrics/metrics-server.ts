@@ -1,6 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Telemetry } from '../../../../shared/ports/telemetry.ts';
 import { closing, listen } from '../../http/listening.ts';
+import { withoutBodies } from '../../http/last-response.ts';
+import { oneAfterAnother } from '../../http/one-after-another.ts';
 import { expositionType } from './exposition.ts';
 
 /** A listener that serves only metrics. */
@@ -46,7 +48,7 @@ export async function startMetricsServer(
       },
     );
   };
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, listener);
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, oneAfterAnother(withoutBodies(listener)));
   const close = closing(server);
   return { url: await listen(server, { port, host }, false, { option: '--metrics-port' }), close };
 }
