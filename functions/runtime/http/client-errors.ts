@@ -8,7 +8,7 @@ import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import { consoleCorsFields } from '../../../shared/protocol/console/cors.ts';
 import { routes } from '../../../shared/protocol/routes.ts';
 import { errorDocument } from '../../../shared/xml/error.ts';
-import { endConnection } from './last-response.ts';
+import { endConnection, isDiscarded } from './last-response.ts';
 
 interface Deps {
   readonly telemetry: Telemetry;
@@ -67,6 +67,8 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   });
 
   server.on('clientError', (error: ClientError, socket: Socket) => {
+    // The parser may be in the middle of what one read brought.
+    if (isDiscarded(socket)) return;
     const responses = [...(running.get(socket) ?? [])];
     if (isAfterThem(responses, error)) {
       // The error follows complete requests, which get their responses.

@@ -8,6 +8,14 @@ const lingering = 5000;
 /** How much of an unread body is discarded, so that a client that sends all of it before it reads receives the response. */
 const discardedBytes = 64 * 1024 * 1024;
 
+/** The connections of which nothing more is read. */
+const discarded = new WeakSet<Duplex>();
+
+/** Tells whether what a connection still brings is discarded: it may be malformed. */
+export function isDiscarded(socket: Duplex): boolean {
+  return discarded.has(socket);
+}
+
 /** Sends the last bytes of a connection, and closes it. */
 export function endConnection(socket: Duplex, last = ''): void {
   socket.end(last);
@@ -22,6 +30,7 @@ export function endConnection(socket: Duplex, last = ''): void {
 export function discardRest(response: ServerResponse): void {
   response.shouldKeepAlive = false;
   const { socket } = response.req;
+  discarded.add(socket);
   // Node calls this after the last response, and would close the connection at once: unread bytes would then reset it.
   socket.destroySoon = () => endConnection(socket);
   readAgain(socket);

@@ -48,7 +48,10 @@ export async function startMetricsServer(
       },
     );
   };
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000 }, oneAfterAnother(withoutBodies(listener)));
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000 },
+    oneAfterAnother(withoutBodies(listener)),
+  );
   const close = closing(server);
   return { url: await listen(server, { port, host }, false, { option: '--metrics-port' }), close };
 }
