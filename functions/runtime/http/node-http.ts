@@ -103,11 +103,7 @@ async function respond(
  * Sends a response. Bytes are counted before they are written; none is written beyond the announced length.
  * @throws WrongLength, and any error of the body: then the connection cannot be used again
  */
-async function send(
-  response: ServerResponse,
-  answer: ResponseMessage,
-  { batch, readers }: Sending,
-): Promise<void> {
+async function send(response: ServerResponse, answer: ResponseMessage, { batch, readers }: Sending): Promise<void> {
   const { status, body, chunked } = answer;
   const whole = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
   const streamed = whole === undefined ? (body as AsyncIterable<Uint8Array> | undefined) : undefined;
