@@ -7,6 +7,7 @@ import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
+import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
 import { roomIn } from '../../shared/protocol/objects/room.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 import { listPublicLinksResult, publicLinkDocument } from '../../shared/xml/public-links.ts';
@@ -48,7 +49,8 @@ export const createPublicLink = defineOperation({
     lifetime: parseLifetime(request.query, request.settings.limits.publicLinkLifetime),
     base: baseUrl(request),
   }),
-  authorise: (input) => ask('CreatePublicLink', input),
+  // The link lets everybody read what its creator may read.
+  authorise: (input) => [...ask('CreatePublicLink', input), readQuestion(input)],
   act: async ({ key, versionId, lifetime }, { authorisation, bucket, objects, publicLinks, quotas, settings }) => {
     // The current state, as the version may have been replaced while the body was received.
     const version = presentVersion(await objects.find(bucket, key, versionId), key, versionId);

@@ -1,3 +1,4 @@
+import type { AddressRange } from './address-ranges.ts';
 import { malformedPolicy } from './malformed-policy.ts';
 import type { Pace } from './pace.ts';
 import { readConditionKey } from './policy-keys.ts';
@@ -8,8 +9,12 @@ import type { Json } from './strict-json.ts';
 /** A condition operator applied to one key. */
 export interface Condition {
   readonly key: string;
-  /** True if only finitely many values, which the policy names, can meet the condition. */
+  /** True if only finitely many values, which the policy names, can meet the condition, or only the addresses of `ranges`. */
   readonly isRestrictive: boolean;
+  /** The ranges of addresses that the policy names. */
+  readonly ranges?: readonly AddressRange[] | undefined;
+  /** True if the operator requires that none of the policy's values matches. */
+  readonly negated: boolean;
   /** The condition keys used as variables in the condition's values. */
   readonly variables: readonly string[];
   /**
@@ -71,6 +76,8 @@ function readCondition(spelling: string, key: string, values: readonly string[],
   return {
     key,
     isRestrictive: !negated && !whenMissing && operands.areFixed,
+    ranges: operands.ranges,
+    negated,
     variables: operands.variables,
     isMet: async (found, facts, pace) => {
       if (found === undefined || found.length === 0) return whenMissing;
@@ -97,6 +104,7 @@ function absence(key: string, values: readonly string[]): Condition {
   return {
     key,
     isRestrictive: false,
+    negated: false,
     variables: [],
     isMet: (found = []) => wanted.includes(found.length === 0 ? 'true' : 'false'),
   };

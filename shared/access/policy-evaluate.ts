@@ -1,3 +1,4 @@
+import { unknownAddress } from '../http/message.ts';
 import type { Caller } from './identity.ts';
 import { runPaced, type Pace } from './pace.ts';
 import { policyActions } from './policy-actions.ts';
@@ -79,7 +80,7 @@ export class PreparedPolicy {
       return false;
     }
     for (const condition of statement.conditions) {
-      if (!(await this.#isMet(condition, question.conditions))) return false;
+      if (!(await this.#isMet(condition, question.conditions, statement.effect))) return false;
     }
     return true;
   }
@@ -91,10 +92,14 @@ export class PreparedPolicy {
     return (await runPaced(filled.matching(resource), this.#pace)).size > 0;
   }
 
-  async #isMet(condition: Condition, facts: Facts): Promise<boolean> {
+  async #isMet(condition: Condition, facts: Facts, effect: Statement['effect']): Promise<boolean> {
     const turn = this.#pace.take(stepsPerStatement);
     if (turn) await turn;
     const values = await facts(condition.key);
+    // Nothing is allowed for an address that is not known, and what is denied to all but some addresses is denied to it.
+    if (condition.key === 'aws:sourceip' && values?.[0] === unknownAddress) {
+      return effect === 'Deny' && condition.negated;
+    }
     const isAbsent = values === undefined || values.length === 0;
     const variables = await factsOf(isAbsent ? [] : condition.variables, facts);
     const known = this.#conditions.get(condition);

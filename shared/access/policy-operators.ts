@@ -1,16 +1,15 @@
-import ipaddr from 'ipaddr.js';
 import { parseIsoDate } from '../http/dates.ts';
+import { readAddress, readRange, type AddressRange } from './address-ranges.ts';
 import { runPaced, type Pace, type Stepwise } from './pace.ts';
 import { fillTemplates, isFixed, readTemplate, variablesOf, type KnownFacts } from './policy-template.ts';
 import { codePoints, PatternSet, type Pattern } from './wildcard.ts';
 
 /** The values that a policy gives to an operator, to be compared with a request's values. */
 interface Operands {
-  /**
-   * True if each value stands for itself, or for an address range narrow enough to have an owner; never true for
-   * patterns.
-   */
+  /** True if each value stands for itself, or for a range of addresses; never true for patterns. */
   readonly areFixed: boolean;
+  /** The values, if they are ranges of addresses. */
+  readonly ranges?: readonly AddressRange[];
   /** The condition keys used as variables in the values. */
   readonly variables: readonly string[];
   /** Tells whether any of them matches a value of the request. @param facts of the variables */
@@ -175,43 +174,15 @@ function readBase64(text: string): string | undefined {
   return Buffer.from(text, 'base64').toString('base64') === text ? text : undefined;
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-
-/** The shortest prefixes of restrictive address ranges: wider ranges belong to no one in particular. */
-const widestOwned = { ipv4: 8, ipv6: 32 } as const;
-
-interface AddressRange {
-  readonly first: Address;
-  /** The length of the prefix that all of its addresses share. */
-  readonly bits: number;
-}
-
 function addressRanges(...[values, , refuse]: Parameters<Read>): Operands {
   const ranges = values.map((text) => readRange(text) ?? refuse(text));
   return {
-    areFixed: ranges.every(({ first, bits }) => bits >= widestOwned[first.kind()]),
+    areFixed: true,
+    ranges,
     variables: [],
     matchAny: (found) => {
       const client = readAddress(found);
       return ranges.some(({ first, bits }) => client?.kind() === first.kind() && client.match([first, bits] as never));
     },
   };
-}
-
-/** Parses an address or a CIDR range: `192.0.2.0/24`, `2001:db8::/32`. */
-function readRange(text: string): AddressRange | undefined {
-  const [address = '', length, ...rest] = text.split('/');
-  const first = readAddress(address);
-  if (first === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
-  const whole = first.kind() === 'ipv4' ? 32 : 128;
-  // ::ffff:10.0.0.0/104 is 10.0.0.0/8.
-  const mapped = first.kind() === 'ipv4' && address.includes(':') ? 96 : 0;
-  const bits = length === undefined ? whole : Number(length) - mapped;
-  return bits < 0 || bits > whole ? undefined : { first, bits };
-}
-
-/** Parses the usual notations only, not `010.1` or `0x0a000001`. Returns an IPv4-mapped IPv6 address as IPv4. */
-function readAddress(text: string): Address | undefined {
-  if (text.includes(':') ? !ipaddr.IPv6.isValid(text) : !ipaddr.IPv4.isValidFourPartDecimal(text)) return undefined;
-  return ipaddr.process(text);
 }

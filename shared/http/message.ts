@@ -86,11 +86,14 @@ export interface RequestMessage {
   readonly secure: boolean;
   /** Returns the number of body bytes read. */
   readonly received?: (() => number) | undefined;
-  /** The client's address, as reported by trusted hops only. */
+  /** The client's address, as reported by trusted hops only; {@link unknownAddress} if they report something else. */
   readonly remoteAddress: string;
   /** True if it came on one connection too many: it is to be refused. */
   readonly isSurplus?: boolean | undefined;
 }
+
+/** The address of a client whose proxy reports none that can be read. It meets no condition. */
+export const unknownAddress = 'unknown';
 
 export interface ResponseMessage {
   readonly status: number;

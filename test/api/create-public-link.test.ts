@@ -71,6 +71,27 @@ describe('CreatePublicLink', () => {
     expectError(await links.create(service.freeName(), 'key'), 404, 'NoSuchBucket');
   });
 
+  it('needs the right to read that version; an explicit Deny counts', async () => {
+    const bucket = await service.bucket();
+    await setVersioning(service.client, bucket, 'Enabled');
+    const { VersionId } = await put(service.client, bucket, 'key', 'first');
+    await put(service.client, bucket, 'key', 'second');
+    const deny = async (...actions: readonly string[]): Promise<void> => {
+      const Resource = `arn:aws:s3:::${bucket}/*`;
+      const body = JSON.stringify({ Statement: [{ Effect: 'Deny', Principal: '*', Action: actions, Resource }] });
+      expect((await service.send({ method: 'PUT', path: `/${bucket}`, query: 'policy', body })).status).toBe(204);
+    };
+    await deny('s3:GetObject');
+    expectError(await links.create(bucket, 'key'), 403, 'AccessDenied');
+    expect((await links.create(bucket, 'key', { versionId: VersionId! })).status).toBe(201);
+    await deny('s3:GetObjectVersion');
+    expectError(await links.create(bucket, 'key', { versionId: VersionId! }), 403, 'AccessDenied');
+    const { url } = await links.made(bucket, 'key');
+    await deny('s3:*');
+    expect((await links.follow(url)).text).toBe('second');
+    await service.send({ method: 'DELETE', path: `/${bucket}`, query: 'policy' });
+  });
+
   it('is refused for what is encrypted with a key of the customer', async () => {
     const bucket = await service.bucket();
     const key = randomBytes(32);

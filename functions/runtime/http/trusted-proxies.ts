@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Fields } from '../../../shared/http/message.ts';
+import { unknownAddress, type Fields } from '../../../shared/http/message.ts';
 import { OperatorError } from '../operator-error.ts';
 
 type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
@@ -35,10 +35,9 @@ export class TrustedProxies {
   client(peer: string, encrypted: boolean, fields: Fields): Client {
     let remoteAddress = this.#known.get(peer) ?? this.#know(peer);
     if (this.#networks.length === 0 || !this.#trusts(remoteAddress)) return { remoteAddress, secure: encrypted };
-    const forwarded = (fields.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim());
-    for (const hop of forwarded.reverse()) {
-      if (!ipaddr.isValid(hop)) break;
-      remoteAddress = canonical(hop);
+    const forwarded = fields.get('x-forwarded-for') ?? '';
+    for (const hop of forwarded === '' ? [] : forwarded.split(',').reverse()) {
+      remoteAddress = addressOf(hop.trim());
       if (!this.#trusts(remoteAddress)) break;
     }
     const protocols = (fields.get('x-forwarded-proto') ?? '').split(',').map((one) => one.trim().toLowerCase());
@@ -57,6 +56,14 @@ export class TrustedProxies {
     const parsed = ipaddr.process(address);
     return this.#networks.some((network) => parsed.kind() === network[0].kind() && parsed.match(network));
   }
+}
+
+/** Returns the address of a hop, without its port: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+function addressOf(hop: string): string {
+  const [, bracketed, plain] = /^(?:\[([\da-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/i.exec(hop) ?? [];
+  const address = bracketed ?? plain ?? hop;
+  const isUsual = address.includes(':') ? ipaddr.IPv6.isValid(address) : ipaddr.IPv4.isValidFourPartDecimal(address);
+  return isUsual ? canonical(address) : unknownAddress;
 }
 
 /** Converts IPv4-mapped IPv6 addresses, as IPv6 sockets report them, to IPv4. */

@@ -57,6 +57,11 @@ const rows: readonly Row[] = [
   ['IpAddress', ip, '0.0.0.0/0', ['2001:db8::1'], false],
   ['IpAddress', ip, '0.0.0.0/0', ['198.51.100.1'], true],
   ['IpAddress', ip, '0.0.0.0/0', ['unix'], false],
+  ['NotIpAddress', ip, '192.0.2.0/24', ['unknown'], false],
+  ['IpAddressIfExists', ip, '192.0.2.0/24', ['unknown'], false],
+  ['StringNotEquals', ip, '192.0.2.1', ['unknown'], false],
+  ['StringLike', ip, '*', ['unknown'], false],
+  ['Null', ip, 'false', ['unknown'], false],
   ['NotIpAddress', ip, '192.0.2.0/24', ['192.0.2.77'], false],
   ['NotIpAddress', ip, '192.0.2.0/24', ['192.0.3.1'], true],
   ['NotIpAddress', ip, ['192.0.2.0/24', '192.0.3.0/24'], ['192.0.3.1'], false],
@@ -109,6 +114,14 @@ describe('together', () => {
     expect(await verdict(policy, { facts: all })).toBe('allow');
     for (const key of Object.keys(all)) expect(await verdict(policy, { facts: { ...all, [key]: ['x'] } })).toBe('none');
   });
+});
+
+it('what is denied to all but some addresses is denied to one that is not known', async () => {
+  const deny = (operator: string): object =>
+    statement({ Effect: 'Deny', Condition: { [operator]: { [ip]: '192.0.2.0/24' } } });
+  const facts = { 'aws:sourceip': ['unknown'] };
+  expect(await verdict(policyOf(statement(), deny('NotIpAddress')), { facts })).toBe('deny');
+  expect(await verdict(policyOf(statement(), deny('IpAddress')), { facts })).toBe('allow');
 });
 
 it('the key of a tag has a case, and may have slashes', async () => {

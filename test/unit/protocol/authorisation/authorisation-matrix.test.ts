@@ -348,7 +348,8 @@ const rows: readonly Row[] = [
     const of = key === 'own' ? beyondPolicies : alsoObjectOwner(beyondPolicies);
     const path = `/bucket/${key}`;
     return [
-      ofObject('CreatePublicLink', path, 201, of, { method: 'POST', query: 'public-link' }, key),
+      // It lets everybody read, so its creator must be allowed to.
+      ofObject('CreatePublicLink', path, 201, { ...of, denied: [] }, { method: 'POST', query: 'public-link' }, key),
       ofObject('ListPublicLinks', path, 200, of, { query: 'public-link' }, key),
       ofObject('DeletePublicLink', path, 404, of, { method: 'DELETE', query: 'public-link&id=none' }, key),
     ];
