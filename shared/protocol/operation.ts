@@ -91,6 +91,8 @@ export interface Services {
   readonly projects: Projects;
   readonly clock: Clock;
   readonly settings: Settings;
+  /** Tells whether lines of the log can be written. Undefined: somebody else collects them. */
+  readonly logIsWritten?: (() => Promise<boolean>) | undefined;
 }
 
 /**

@@ -233,6 +233,7 @@ export class Pipeline {
       projects,
       clock,
       settings,
+      logIsWritten: services.logIsWritten,
       caller,
       bucket: present,
       view,

@@ -123,7 +123,13 @@ class World {
     };
     const first = await composeEmbeddedService(deps, options);
     const { serviceReaders, refused, mutex } = first.kept;
-    const primary = { mutex, counters: () => first.services, rates: () => undefined, refused };
+    const primary = {
+      mutex,
+      counters: () => first.services,
+      rates: () => undefined,
+      refused,
+      logIsWritten: async () => true,
+    };
     const second = await composeEmbeddedService({ ...deps, primary }, options);
     serviceReaders.add({
       readers: async () => {

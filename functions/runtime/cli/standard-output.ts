@@ -6,11 +6,10 @@ export function endWithReader(): void {
   process.stdout.off('error', endOnBrokenPipe).on('error', endOnBrokenPipe);
 }
 
-/** Makes the program continue when its output is no longer read: a service must not stop because its log is not collected. */
-export function outliveReader(): void {
-  process.stdout.off('error', endOnBrokenPipe).on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+/** Makes the program continue when its output cannot be written, or is no longer read: a log line is never worth the service. */
+export function outliveOutput(): void {
+  process.stdout.off('error', endOnBrokenPipe);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 function endOnBrokenPipe(error: NodeJS.ErrnoException): void {

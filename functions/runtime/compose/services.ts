@@ -49,10 +49,12 @@ export function composeServices(
     projects,
     settings,
     counters = countersOfMany,
+    logIsWritten,
   }: {
     readonly projects: Projects;
     readonly settings: Settings;
     readonly counters?: (usage: Usage) => Counters;
+    readonly logIsWritten?: Services['logIsWritten'];
   },
 ): Services {
   const { blobs, clock } = adapters;
@@ -71,5 +73,6 @@ export function composeServices(
     projects,
     clock,
     settings,
+    logIsWritten,
   };
 }

@@ -40,6 +40,7 @@ import { ServiceReaders } from './release/service-readers.ts';
 import { repeat } from './schedule.ts';
 import { scheduleScrub, type BlobParts } from './scrub/background-scrub.ts';
 import type { ServiceActions } from './service-socket.ts';
+import type { LogState } from '../telemetry/log-output.ts';
 import type { StartOptions } from './settings.ts';
 import { SettledQuotas } from './workers/settled-quotas.ts';
 
@@ -65,6 +66,8 @@ export interface EmbeddedDeps extends Stores {
   readonly digestThreads?: DigestThreads | undefined;
   /** The bodies that may be in progress. Default: any number. */
   readonly capacity?: Capacity | undefined;
+  /** The log of this process, if it writes one itself. */
+  readonly logState?: LogState | undefined;
   /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;
   /** Set in a primary process: resolves once its workers have reported the writes that they have finished. */
@@ -77,6 +80,8 @@ interface Primary {
   readonly counters: (usage: Usage, limits: Limits) => Counters;
   /** Returns undefined if request rates are not limited. */
   readonly rates: (limits: Limits) => Rates | undefined;
+  /** Tells whether lines of the log can be written. */
+  readonly logIsWritten: () => Promise<boolean>;
   /** Called when a request ends in 503, since a store could not serve it. */
   readonly refused: (isDiskFull: boolean) => void;
 }
@@ -119,7 +124,7 @@ export interface EmbeddedService {
  * @throws OperatorError
  */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
-  const { secrets, table, blobs, clock, randomness, telemetry, primary } = deps;
+  const { secrets, table, blobs, clock, randomness, telemetry, primary, logState } = deps;
   const mutex = new KeyedMutex();
   const accounts = new Accounts({ table, secrets, clock });
 
@@ -156,6 +161,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       projects: accounts,
       settings,
       counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage),
+      logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
     },
   );
   if (!primary) {

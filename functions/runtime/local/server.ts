@@ -5,6 +5,7 @@ import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
 import { OperatorError } from '../operator-error.ts';
 import { Log } from '../telemetry/log.ts';
+import { LogOutput } from '../telemetry/log-output.ts';
 import { readAccountsFile } from './accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone } from './console/console-server.ts';
 import { ProcessCapacity } from './capacity/capacity.ts';
@@ -56,14 +57,15 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
 
   const readyFile = options.readyFile === undefined ? undefined : await openReadyFile(options.readyFile);
 
-  const log = new Log(process.stdout);
+  const output = new LogOutput(process.stdout, process.stdout.fd);
+  const log = new Log(output);
   const clock = new SystemClock();
   const randomness = new CryptoRandomness();
   const commitFailed = (cause: unknown): void => log.problem('a transaction of the table failed', cause);
   const directory = options.ephemeral ? undefined : await openData(options.data, undefined, commitFailed);
   const lock = directory && (await lockDirectory(options.data, directory.table, randomness));
   try {
-    return await serve(options, { tls, proxies, declared, readyFile, log, clock, randomness, directory, lock });
+    return await serve(options, { tls, proxies, declared, readyFile, output, log, clock, randomness, directory, lock });
   } catch (error) {
     await lock?.release();
     throw error;
@@ -76,6 +78,7 @@ interface Prepared {
   readonly proxies: TrustedProxies;
   readonly declared: Awaited<ReturnType<typeof readAccountsFile>> | undefined;
   readonly readyFile: Awaited<ReturnType<typeof openReadyFile>> | undefined;
+  readonly output: LogOutput;
   readonly log: Log;
   readonly clock: SystemClock;
   readonly randomness: CryptoRandomness;
@@ -85,7 +88,7 @@ interface Prepared {
 }
 
 async function serve(options: StartOptions, prepared: Prepared): Promise<LocalServer> {
-  const { tls, proxies, declared, readyFile, log, clock, randomness, directory, lock } = prepared;
+  const { tls, proxies, declared, readyFile, output, log, clock, randomness, directory, lock } = prepared;
   const stores = directory ?? ephemeralStores(randomness);
   const own = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const telemetry = own?.counted(log) ?? log;
@@ -95,10 +98,16 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const memoryReturn = new MemoryReturn([capacity.uploads, capacity.downloads]);
   const reports = options.workers > 1 ? new WorkerReports() : undefined;
   const settle = reports && (() => reports.settle());
-  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads, capacity, settle };
+  const deps = { ...stores, clock, randomness, telemetry, declared, digestThreads, capacity, settle, logState: output };
   const service = await composeEmbeddedService(deps, options);
   const { accounts, pipeline, consoleOrigins } = service;
-  const kept = { table: stores.table, clock, data: directory && options.data, perBucket: options.metricsBuckets };
+  const kept = {
+    table: stores.table,
+    clock,
+    data: directory && options.data,
+    perBucket: options.metricsBuckets,
+    log: output,
+  };
   const metrics = own && new Metrics(own, new StoreMetrics(kept), reports);
   const scrape = async (): Promise<string> => (await metrics?.scrape()) ?? '';
   const listenerDeps = async (): Promise<ListenerDeps> => {
@@ -111,7 +120,16 @@ async function serve(options: StartOptions, prepared: Prepared): Promise<LocalSe
   const start = async (): Promise<RunningListener & Partial<Processes>> => {
     const listening = await listenerDeps();
     if (!directory || !reports) return startListener(listening, options);
-    return startProcesses(options, { ...directory, ...service, log, reports, scrape, listener: listening, capacity });
+    return startProcesses(options, {
+      ...directory,
+      ...service,
+      log,
+      output,
+      reports,
+      scrape,
+      listener: listening,
+      capacity,
+    });
   };
   const listener = await start().catch(async (error: unknown) => {
     await metricsServer?.close(0);

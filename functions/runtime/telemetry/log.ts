@@ -1,10 +1,16 @@
-import type { Writable } from 'node:stream';
 import type { RequestRecord, Telemetry } from '../../../shared/ports/telemetry.ts';
+import { LogOutput } from './log-output.ts';
 
 /** Milliseconds for which lines are gathered into one write. */
 const gatherTime = 10;
 /** Of an error, so many causes are logged. */
 const maxCauses = 4;
+
+/** Where lines go: standard output, or a stream. */
+export interface LogSink {
+  readonly isTTY?: boolean | undefined;
+  write(lines: string): unknown;
+}
 
 /** The fields of a line besides its message. */
 type LogFields = object;
@@ -14,17 +20,17 @@ type LogFields = object;
  * standard output blocks.
  */
 export class Log implements Telemetry {
-  readonly #out: Writable;
+  readonly #out: LogSink;
   readonly #format: (level: string, message: string, fields: LogFields) => string;
   #pending: string[] = [];
 
   /** @param options.timeField the name of the time in JSON */
-  constructor(
-    out: Writable & { readonly isTTY?: boolean },
-    { timeField = 'time' }: { readonly timeField?: 'time' | 'timestamp' } = {},
-  ) {
+  constructor(out: LogSink, { timeField = 'time' }: { readonly timeField?: 'time' | 'timestamp' } = {}) {
     this.#out = out;
     this.#format = out.isTTY ? forPeople : asJson(timeField);
+    if (out instanceof LogOutput) {
+      out.onRecovery = (lines) => this.#format('error', 'lines of the log were dropped', { lines });
+    }
     process.once('exit', () => this.flush());
   }
 
@@ -84,7 +90,7 @@ function asJson(timeField: string): (level: string, message: string, fields: Log
  * Returns the log of a process in the cloud. Lambda takes a line without `timestamp` for one of the level INFO, whatever its own is.
  * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
  */
-export function cloudLog(out: Writable): Log {
+export function cloudLog(out: LogSink): Log {
   return new Log(out, { timeField: 'timestamp' });
 }
 

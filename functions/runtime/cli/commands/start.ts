@@ -7,7 +7,7 @@ import { defaultWorkers } from '../../local/workers/default-workers.ts';
 import { runWorker } from '../../local/workers/worker.ts';
 import { examplesHelp } from '../help.ts';
 import { limitsHelp } from '../../command-line/limit-option.ts';
-import { outliveReader } from '../standard-output.ts';
+import { outliveOutput } from '../standard-output.ts';
 import { startOptions } from '../../local/start-options.ts';
 
 /** The options as they are given. */
@@ -36,7 +36,7 @@ export function startCommand(): Command {
     .addHelpText('after', environmentHelp)
     .addHelpText('after', limitsHelp)
     .action(async ({ workers, ...given }: GivenOptions) => {
-      outliveReader();
+      outliveOutput();
       const options = { ...given, workers: workers ?? (given.ephemeral ? 1 : defaultWorkers()) };
       if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);

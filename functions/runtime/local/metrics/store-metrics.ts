@@ -4,6 +4,7 @@ import { usageOfAllBuckets, type NamedUsage } from '../../../../shared/metadata/
 import { releaseLag } from '../../../../shared/metadata/removal/release-lag.ts';
 import type { Clock } from '../../../../shared/ports/clock.ts';
 import type { ChangeFeed, KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
+import type { LogState } from '../../telemetry/log-output.ts';
 import { scrubState } from '../scrub/scrub-state.ts';
 import type { Metric, Sample } from './exposition.ts';
 
@@ -12,6 +13,7 @@ export interface StoreMetricsDeps {
   readonly clock: Clock;
   /** The data directory; undefined if all data is in memory. */
   readonly data: string | undefined;
+  readonly log: LogState;
   /** True if there are series for the size of each bucket. */
   readonly perBucket: boolean;
 }
@@ -29,7 +31,7 @@ export class StoreMetrics {
   }
 
   async metrics(): Promise<readonly Metric[]> {
-    const { table, clock, data, perBucket } = this.#deps;
+    const { table, clock, data, perBucket, log } = this.#deps;
     const [buckets, feed, release, scrub, disk] = await Promise.all([
       this.#buckets(),
       feedLag(table, clock.now()),
@@ -42,6 +44,11 @@ export class StoreMetrics {
     const total = (valueOf: (usage: NamedUsage) => number): number =>
       buckets.reduce((sum, usage) => sum + valueOf(usage), 0);
     return [
+      gauge('stillage_log_written', 'Whether the last lines of the log could be written.', log.isWritten ? 1 : 0),
+      {
+        ...gauge('stillage_log_dropped_lines_total', 'Lines of the log that could not be written.', log.dropped),
+        type: 'counter',
+      },
       gauge('stillage_buckets', 'Buckets.', buckets.length),
       gauge('stillage_objects', 'Versions that are not delete markers, of all buckets.', total(objectsOf)),
       gauge(

@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import type { LmdbTable } from '../../../../shared/adapters/embedded/lmdb-table.ts';
 import type { SmallBlobWrites } from '../../../../shared/adapters/embedded/small-blobs.ts';
 import type { Amount } from '../../../../shared/metadata/amount.ts';
@@ -8,6 +7,7 @@ import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { RateExceeded, type RateLimit } from '../../../../shared/protocol/rate-limit.ts';
 import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import { outcomeMessage, stepsOfMessage } from './commit-messages.ts';
+import type { LogOutput } from '../../telemetry/log-output.ts';
 import type { Message } from './link.ts';
 
 /** The dependencies with which the primary serves its workers. */
@@ -22,7 +22,7 @@ export interface DeskDeps {
   /** Is told that a store could not serve a request. */
   readonly refused: (isDiskFull: boolean) => void;
   /** Receives the lines of the log. */
-  readonly output: Writable;
+  readonly output: LogOutput;
 }
 
 /** A place of a worker in the queue for the mutex of an item. */
@@ -61,6 +61,8 @@ export class Desk {
         return { granted: await this.#reserve(body) };
       case 'admit':
         return { admitted: this.#admit(body['party'] as string) };
+      case 'log state':
+        return { isWritten: this.#deps.output.isWritten };
       case 'drain':
         await drain();
         return {};
@@ -91,6 +93,7 @@ export class Desk {
         this.#deps.refused(body['isDiskFull'] as boolean);
         return;
       case 'log':
+        this.#deps.output.drop(body['dropped'] as number);
         this.#deps.output.write(bytes);
         return;
       default:

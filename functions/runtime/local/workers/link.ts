@@ -60,6 +60,11 @@ export class Link {
     stream.on('error', () => undefined);
   }
 
+  /** The bytes of messages that the operating system has not taken. */
+  get waiting(): number {
+    return this.#outgoingBytes + this.#stream.writableLength;
+  }
+
   /** Sends a request and resolves with the answer. Rejects with the error thrown there, or if the other process ends first. */
   request(kind: string, body: Attributes = {}, bytes: Buffer = noBytes): Promise<Attributes> {
     if (this.#isClosed) return Promise.reject(new Gone());

@@ -4,6 +4,7 @@ import type { ReadersState } from '../../../../shared/metadata/removal/readers.t
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { OperatorError } from '../../operator-error.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { LogOutput } from '../../telemetry/log-output.ts';
 import type { DataDirectory } from '../data-directory.ts';
 import type { EmbeddedService } from '../embedded-service.ts';
 import type { Connections } from './connections.ts';
@@ -22,6 +23,7 @@ export const linkDescriptor = 4;
 
 export interface SupervisorDeps extends DataDirectory, Pick<EmbeddedService, 'services' | 'kept'> {
   readonly log: Log;
+  readonly output: LogOutput;
   /** Workers take part in it once they serve. */
   readonly connections: Connections;
   /** Is told of the workers. */
@@ -53,12 +55,12 @@ interface RunningWorker {
  */
 export async function startWorkers(
   count: number,
-  { table, blobs, otherProcesses, services, kept, log, connections, reports, scrape }: SupervisorDeps,
+  { table, blobs, otherProcesses, services, kept, log, output, connections, reports, scrape }: SupervisorDeps,
 ): Promise<Workers> {
   cluster.setupPrimary({ stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
   const { quotas } = services;
   const running = new Set<RunningWorker>();
-  const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, output: process.stdout };
+  const deps = { table, smallBlobs: blobs.smallWrites, ...kept, quotas, output };
   let origins: readonly string[] = [];
   let isStopping = false;
 

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import type { Commits } from '../../../../shared/adapters/embedded/lmdb-table.ts';
 import type { SmallBlobWrites } from '../../../../shared/adapters/embedded/small-blobs.ts';
 import type { Step } from '../../../../shared/adapters/embedded/write-steps.ts';
@@ -15,6 +14,7 @@ import type { BlobRef } from '../../../../shared/ports/blob-store.ts';
 import type { Attributes, WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
 import { RateExceeded, type Rates } from '../../../../shared/protocol/rate-limit.ts';
 import { outcomeOfMessage, stepsMessage } from './commit-messages.ts';
+import type { LogSink } from '../../telemetry/log.ts';
 import type { Link } from './link.ts';
 
 /*
@@ -215,16 +215,22 @@ export class LinkedRates implements Rates {
   }
 }
 
+/** The bytes that may wait for a primary that does not keep up before lines of the log are dropped. */
+const mostWaiting = 1024 * 1024;
+
 /** The standard output of the primary, which keeps the lines of all processes whole. */
-export function linkedOutput(link: Link): Writable & { readonly isTTY: boolean } {
-  const output = new Writable({
-    decodeStrings: true,
-    write: (chunk: Buffer, _encoding, done) => {
-      link.notify('log', {}, chunk);
-      done();
+export function linkedOutput(link: Link): LogSink {
+  let dropped = 0;
+  return {
+    isTTY: process.stdout.isTTY,
+    write: (lines) => {
+      if (link.waiting > mostWaiting) dropped += lines.split('\n').length - 1;
+      else {
+        link.notify('log', { dropped }, Buffer.from(lines));
+        dropped = 0;
+      }
     },
-  });
-  return Object.assign(output, { isTTY: process.stdout.isTTY });
+  };
 }
 
 /** Returns the set fields of a quota. */

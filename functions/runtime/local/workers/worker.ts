@@ -64,6 +64,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
         usage: { of: (bucketId: string) => link.request('drain').then(() => usage.of(bucketId)) },
         quotas: new LinkedQuotas(link, { bytes: bucketBytes, objects: bucketObjects }),
       }),
+      logIsWritten: async () => (await link.request('log state'))['isWritten'] as boolean,
       refused: (isDiskFull: boolean) => link.notify('refused', { isDiskFull }),
       rates: ({ requestsPerSecond }: Limits) => (requestsPerSecond < Infinity ? new LinkedRates(link) : undefined),
     };

@@ -1,4 +1,4 @@
-import { Duplex, PassThrough, Writable } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { LmdbTable } from '../../../../../shared/adapters/embedded/lmdb-table.ts';
 import { stepsOf, type Step } from '../../../../../shared/adapters/embedded/write-steps.ts';
@@ -66,7 +66,7 @@ class Primary {
       table: { commit } as Partial<LmdbTable> as LmdbTable,
       mutex: this.#mutex,
       ...{ smallBlobs: unused, quotas: unused, rates: unused, refused: unused, drain: unused, settle: unused },
-      output: new Writable(),
+      output: unused,
     };
   }
 }
