@@ -10,6 +10,7 @@ import { Fields } from '../../shared/http/message.ts';
 import type { ScrubDeps } from '../../shared/metadata/scrub/deps.ts';
 import { scrub } from '../../shared/metadata/scrub/scrub.ts';
 import { textOf as elementOf, textsOf } from '../support/expect-error.ts';
+import { markerBytes } from '../../shared/metadata/objects/new-version.ts';
 import { accounts, alice } from '../support/server.ts';
 import { queryOf, signed, type Unsigned } from '../support/signer.ts';
 import { md5, type Version, type World } from './world.ts';
@@ -153,7 +154,10 @@ class Reader {
     for (const [at, { kind, key, row, place }] of rows.entries()) {
       const isFirst = objects[place] === undefined;
       (objects[place] ??= []).push(read[at]!);
-      if (kind === 'DeleteMarker') continue;
+      if (kind === 'DeleteMarker') {
+        size += markerBytes(key);
+        continue;
+      }
       count += 1;
       size += Number(elementOf(row, 'Size'));
       if (isFirst) current.set(key, elementOf(row, 'ETag')!);

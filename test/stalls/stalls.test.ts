@@ -60,7 +60,17 @@ const others = new Set([
     'parseDirective',
   ],
   ...['parseProjectName', 'parseUserName', 'parsePrivilege', 'readAclRequest', 'readAnnouncedBody', 'parseCopyRequest'],
-  ...['readConditions', 'readConditionKey', 'readVariable', 'readOperator', 'readPrincipals', 'readResource'],
+  ...[
+    'readAddress',
+    'readRange',
+    'readQuestion',
+    'readConditions',
+    'readConditionKey',
+    'readVariable',
+    'readOperator',
+    'readPrincipals',
+    'readResource',
+  ],
   ...['readStrings', 'readTemplate', 'readWantedEncryption', 'readCustomerKey', 'parseExpectedChecksum'],
   ...[
     'parseUploadChecksum',

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { TablePages } from '../../shared/adapters/embedded/table-pages.ts';
 
 /** Overwrites bytes of a table's file, which a running service sees at once. Returns what was there. */
-export async function overwrite(path: string, at: number, bytes: Buffer): Promise<Buffer> {
+async function overwrite(path: string, at: number, bytes: Buffer): Promise<Buffer> {
   const file = await open(path, 'r+');
   try {
     const before = Buffer.alloc(bytes.length);

@@ -102,6 +102,10 @@ describe('the commands for operators of a cloud deployment', () => {
     (name) => expect(manifest.scripts).toHaveProperty([name]),
   );
 
+  it('download nothing by a name that nobody owns yet', () => {
+    for (const block of blocks) expect(block).not.toMatch(/npx (?:-y|--yes) stillage/);
+  });
+
   it.each(blocks.flatMap((block) => [...block.matchAll(/npx stillage (\w+)/g)].map(([, name]) => name!)))(
     'administers by a command that there is: %s',
     (name) => expect(`${stillage} env`).toContain(name),
