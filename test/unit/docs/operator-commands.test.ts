@@ -102,10 +102,6 @@ describe('the commands for operators of a cloud deployment', () => {
     (name) => expect(manifest.scripts).toHaveProperty([name]),
   );
 
-  it('download nothing by a name that nobody owns yet', () => {
-    for (const block of blocks) expect(block).not.toMatch(/npx (?:-y|--yes) stillage/);
-  });
-
   it.each(blocks.flatMap((block) => [...block.matchAll(/npx stillage (\w+)/g)].map(([, name]) => name!)))(
     'administers by a command that there is: %s',
     (name) => expect(`${stillage} env`).toContain(name),
@@ -119,4 +115,15 @@ describe('the commands for operators of a cloud deployment', () => {
       throw error;
     }
   });
+});
+
+it('no page has readers download a package of a name that nobody owns yet', () => {
+  const all = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  for (const name of ['README.md', ...all.map((file) => join('docs', file))]) {
+    expect(readFileSync(join(root, name), 'utf8'), name).not.toMatch(
+      /npx (?:-y|--yes) stillage|npm install[^\n]* stillage$/m,
+    );
+  }
 });
