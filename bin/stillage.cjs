@@ -28,5 +28,5 @@ async function main() {
 
 main().catch((error) => {
   console.error(error.name === 'OperatorError' ? `stillage: ${error.message}` : error);
-  process.exitCode = 1;
+  process.exitCode = error.name === 'OperatorError' ? error.exitCode : 1;
 });

@@ -32,13 +32,16 @@ async function file(content: string): Promise<string> {
 }
 
 /**
- * Expects that a start fails at once, with this single line and without a stack trace. The exit code is 2 if the command line is wrong,
- * otherwise 1.
+ * Expects that a start fails at once, with this single line and without a stack trace. The exit code is 2 if the command line is wrong.
  */
-async function expectRefused(args: readonly string[], line: RegExp | string, options?: RunOptions): Promise<void> {
+async function expectRefused(
+  args: readonly string[],
+  line: RegExp | string,
+  { exitCode, ...options }: RunOptions & { readonly exitCode?: number } = {},
+): Promise<void> {
   const data = args.includes('--data') ? [] : ['--data', fresh()];
   const { code, stdout, stderr } = await runProgram(['start', '--port', '0', ...data, ...args], options);
-  expect({ code, stdout }, stderr).toEqual({ code: stderr.startsWith('error: ') ? 2 : 1, stdout: '' });
+  expect({ code, stdout }, stderr).toEqual({ code: exitCode ?? (stderr.startsWith('error: ') ? 2 : 1), stdout: '' });
   expect(stderr).toMatch(/^(?:stillage|error): [^\n]+\n$/);
   expect(stderr).toMatch(line);
 }
@@ -58,6 +61,26 @@ describe('options that make no sense', () => {
     [['--limit', 'bodyIdol=1'], 'Unknown limit "bodyIdol"'],
     [['--limit', 'toString=1'], 'Unknown limit "toString"'],
     [['--trust-proxy', 'nobody'], '"nobody" is not an address range'],
+    [['--host', ''], 'Must be an address or a host name'],
+    [['--host', 'http://127.0.0.1'], 'Must be an address or a host name'],
+    [['--domain', ''], 'Must be a domain name such as s3.example.com'],
+    [['--domain', 's3 example'], 'Must be a domain name such as s3.example.com'],
+    [['--domain', 'https://s3.example.com'], 'Must be a domain name such as s3.example.com'],
+    [['--website-domain', 'web.example.com:80'], 'Must be a domain name such as s3.example.com'],
+    [['--domain', 'a.test', '--website-domain', 'A.test'], '--website-domain must differ from --domain'],
+    [['--region', ''], 'Must be the name of a region'],
+    [['--region', 'us east'], 'Must be the name of a region'],
+    [['--allow-region', 'eu,'], 'Must be the name of a region'],
+    [['--xml-namespace', 'http://x"y'], 'Must be a URI such as'],
+    [['--all-users-group-uri', ''], 'Must be a URI such as'],
+    [['--data', ''], 'Must be the path of a file or directory.'],
+    [['--ready-file', ''], 'Must be the path of a file or directory.'],
+    [['--tls-cert', ''], 'Must be the path of a file or directory.'],
+    [
+      ['--scrub-rate', 'default'],
+      'Must be a number of bytes, or one with a unit (KiB, MiB, GiB, TiB, kB, MB, GB, TB) such as 10TiB.',
+    ],
+    [['--ephemeral', '--workers', '2'], '--ephemeral cannot be used with --workers'],
     [['--unknown'], "unknown option '--unknown'"],
     [['argument'], 'too many arguments'],
     [['--tls-cert', 'cert.pem'], '--tls-cert needs --tls-key, the file'],
@@ -65,7 +88,31 @@ describe('options that make no sense', () => {
     [['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'], 'cannot read /nowhere/cert.pem'],
     [['--host', 'nowhere.invalid'], 'cannot listen on nowhere.invalid:0'],
   ])('%j', async (args, line) => {
-    await expectRefused(args, line);
+    // Only those that the machine refuses are no mistake of the command line.
+    const exitCode = line.startsWith('cannot ') ? 1 : 2;
+    await expectRefused(args, line, { exitCode });
+  });
+
+  it('of commands are refused as well', async () => {
+    const data = fresh();
+    const wrong: readonly (readonly [readonly string[], string])[] = [
+      [['env', 'key', '--url', 'foo'], 'Must be an http or https URL'],
+      [['env', 'key', '--port', 'x'], 'Must be a port number'],
+      [['run', 'apply-lifecycle', '--workers', 'x'], 'Must be a whole number from 1 to 1000.'],
+      [['run', 'apply-lifecycle', '--workers', '0'], 'Must be a whole number from 1 to 1000.'],
+      [['customer', 'list', '--aws-region', 'x'], '--aws-region needs --cloud'],
+    ];
+    for (const [args, line] of wrong) {
+      const { code, stdout, stderr } = await runProgram([...args, '--data', data]);
+      expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(line);
+    }
+  });
+
+  it('warn if they are variables that no option has', async () => {
+    const service = await startService({ env: { STILLAGE_REGOIN: 'eu-1' } });
+    expect(service.output.stderr).toContain('warning: STILLAGE_REGOIN is no setting and has no effect');
+    expect(await service.stop()).toBe(0);
   });
 
   it('are found in the environment, too', async () => {

@@ -109,7 +109,7 @@ describe('--ephemeral', () => {
   it('is refused in a line together with workers', async () => {
     const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral', '--workers', '2']);
     expect(stderr).toMatch(/^stillage: --ephemeral cannot be used with --workers: .*\n$/);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
   });
 
   it('is never the default', async () => {

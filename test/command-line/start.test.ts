@@ -68,7 +68,7 @@ describe('the program', () => {
 
   it.each(['maybe', '2'])('takes %s for no truth value', (value) => {
     const { status, stderr } = run([stillage, 'start', '--port', '0'], { STILLAGE_STRICT_REGION: value });
-    expect([status, stderr]).toEqual([1, `stillage: STILLAGE_STRICT_REGION must be true or false, not "${value}"\n`]);
+    expect([status, stderr]).toEqual([2, `stillage: STILLAGE_STRICT_REGION must be true or false, not "${value}"\n`]);
   });
 });
 

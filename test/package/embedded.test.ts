@@ -184,6 +184,7 @@ describe('options', () => {
     ['a number for a string', { region: 7 }, /region: Must be a string/],
     ['an impossible key', { credentials: { accessKeyId: 'a b', secretAccessKey: 'x' } }, /credentials: accessKeyId/],
     ['one of the program', { readyFile: '/tmp/x' }, /resolves once the service answers \(readyFile\)/],
+    ['a region of nothing', { region: '' }, /^startStillage: region: Must be the name of a region/],
   ])('are refused in a line: %s', async (_, options, message) => {
     const failure: unknown = await startStillage({ ephemeral: true, ...options }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(TypeError);

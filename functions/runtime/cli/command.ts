@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
 import type { Ask } from '../../admin/commands.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from './administrators.ts';
 import { examplesHelp, headings } from './help.ts';
+import { path } from '../command-line/option-values.ts';
 import { group, setting } from '../command-line/setting.ts';
 import { defaultOptions } from '../local/settings.ts';
 import { withDeps, type Deps } from './data-deps.ts';
@@ -82,7 +83,12 @@ function describe(
 
 /** Returns the option for the data directory of a service. */
 export function dataOption(): Option {
-  return setting('--data <dir>', 'data directory of the service, running or not', 'DATA', defaultOptions.data);
+  return setting(
+    '--data <dir>',
+    'data directory of the service, running or not',
+    'DATA',
+    defaultOptions.data,
+  ).argParser(path);
 }
 
 /** Opens the data directory or the deployment. The command line takes precedence over the environment. @throws OperatorError */
@@ -92,15 +98,15 @@ async function administratorFor(command: Command, service: readonly Option[]): P
   >();
   const isSaid = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   if (cloud === undefined || (isSaid('data') && !isSaid('cloud'))) {
-    if (awsRegion !== undefined) throw new OperatorError('--aws-region needs --cloud');
+    if (awsRegion !== undefined) throw new UsageError('--aws-region needs --cloud');
     return onDataDirectory(data, options);
   }
-  if (isSaid('data')) throw new OperatorError('--data and --cloud cannot be used together');
+  if (isSaid('data')) throw new UsageError('--data and --cloud cannot be used together');
   if (!isSaid('cloud') && command.getOptionValueSource('data') === 'env') {
-    throw new OperatorError('STILLAGE_DATA and STILLAGE_CLOUD are both set: choose with --data or --cloud');
+    throw new UsageError('STILLAGE_DATA and STILLAGE_CLOUD are both set: choose with --data or --cloud');
   }
   const refused = service.find((option) => isSaid(option.attributeName()));
-  if (refused) throw new OperatorError(`${refused.long} cannot be used with --cloud: a deployment has its own setting`);
+  if (refused) throw new UsageError(`${refused.long} cannot be used with --cloud: a deployment has its own setting`);
   return inCloud(cloud, awsRegion);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 
 const meanings: Readonly<Record<string, boolean>> = {
   ...{ true: true, 1: true, yes: true, on: true },
@@ -18,8 +18,7 @@ export function readFlags(command: Command, environment: NodeJS.ProcessEnv): voi
     const value = environment[variable];
     if (value === undefined) continue;
     const meaning = meanings[value.trim().toLowerCase()];
-    if (meaning === undefined)
-      throw new OperatorError(`${variable} must be true or false, not ${JSON.stringify(value)}`);
+    if (meaning === undefined) throw new UsageError(`${variable} must be true or false, not ${JSON.stringify(value)}`);
     // Commander falls back to the default if the option has no variable.
     if (!meaning) delete (option as { envVar?: string }).envVar;
   }

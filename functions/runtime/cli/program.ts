@@ -17,6 +17,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     const command = program();
     readFlags(command, process.env);
+    warnOfUnknown(command, process.env);
     await command.parseAsync(withCommand(argv));
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -62,6 +63,18 @@ Examples:
   stillage key create --help              every command has help, with examples
 
 Documentation: README.md and docs/; every setting: docs/configuration.md`;
+}
+
+/** Variables that are no options: the key of the first start, and those of tests. */
+const otherVariables = /^STILLAGE_(?:ACCESS_KEY|SECRET_KEY|TEST_\w+)$/;
+
+/** Warns of variables that no option has: a misspelt setting would otherwise be ignored in silence. */
+function warnOfUnknown(command: Command, environment: NodeJS.ProcessEnv): void {
+  const known = new Set(commandsOf(command).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith('STILLAGE_') || known.has(name) || otherVariables.test(name)) continue;
+    process.stderr.write(`stillage: warning: ${name} is no setting and has no effect; stillage --help lists them\n`);
+  }
 }
 
 function commandsOf(command: Command): Command[] {

@@ -7,16 +7,24 @@ export type Chosen = number | 'default';
 
 const decimal = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** Reads `10TiB`, `512 MiB`, `500MB` (of a million bytes), `1000` or `default`. @throws InvalidArgumentError */
+/** Reads what {@link parseBytes} does, or `default`. @throws InvalidArgumentError */
 export function parseSize(text: string): Chosen {
-  if (text === 'default') return text;
+  return text === 'default' ? text : parseBytes(text, '; or default');
+}
+
+/**
+ * Reads `10TiB`, `512 MiB`, `500MB` (of a million bytes) or `1000`.
+ * @param otherwise what else the option takes
+ * @throws InvalidArgumentError
+ */
+export function parseBytes(text: string, otherwise = ''): number {
   const [, digits, unit = ''] = /^(\d{1,15}) ?([KMGTP]iB|[kKMGTP]B)?$/.exec(text) ?? [];
   const isBinary = unit.endsWith('iB');
   const power = Math.max(0, [...(isBinary ? names : decimal)].indexOf((unit === 'KB' ? 'kB' : unit) as never));
   const bytes = Number(digits) * (isBinary ? 1024 : 1000) ** power;
   if (digits === undefined || !Number.isSafeInteger(bytes)) {
     throw new InvalidArgumentError(
-      'Must be a number of bytes, or one with a unit (KiB, MiB, GiB, TiB, kB, MB, GB, TB) such as 10TiB; or default.',
+      `Must be a number of bytes, or one with a unit (KiB, MiB, GiB, TiB, kB, MB, GB, TB) such as 10TiB${otherwise}.`,
     );
   }
   return bytes;

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { unknownAddress, type Fields } from '../../../shared/http/message.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 
 type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
@@ -26,7 +26,7 @@ export class TrustedProxies {
           cidr.includes('/') ? cidr : `${cidr}/${ipaddr.parse(cidr).kind() === 'ipv4' ? 32 : 128}`,
         );
       } catch {
-        throw new OperatorError(`--trust-proxy: "${cidr}" is not an address range such as 10.0.0.0/8`);
+        throw new UsageError(`--trust-proxy: "${cidr}" is not an address range such as 10.0.0.0/8`);
       }
     });
   }

@@ -40,6 +40,7 @@ import { ServiceReaders } from './release/service-readers.ts';
 import { repeat } from './schedule.ts';
 import { scheduleScrub, type BlobParts } from './scrub/background-scrub.ts';
 import type { ServiceActions } from './service-socket.ts';
+import { UsageError } from '../operator-error.ts';
 import type { LogState } from '../telemetry/log-output.ts';
 import type { StartOptions } from './settings.ts';
 import { SettledQuotas } from './workers/settled-quotas.ts';
@@ -125,6 +126,9 @@ export interface EmbeddedService {
  */
 export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
   const { secrets, table, blobs, clock, randomness, telemetry, primary, logState } = deps;
+  if (options.domain.toLowerCase() === options.websiteDomain.toLowerCase()) {
+    throw new UsageError('--website-domain must differ from --domain: one host cannot be an API and a website');
+  }
   const mutex = new KeyedMutex();
   const accounts = new Accounts({ table, secrets, clock });
 

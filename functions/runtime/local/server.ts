@@ -3,7 +3,7 @@ import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomn
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { TrustedProxies } from '../http/trusted-proxies.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 import { Log } from '../telemetry/log.ts';
 import { LogOutput } from '../telemetry/log-output.ts';
 import { readAccountsFile } from './accounts-file.ts';
@@ -49,9 +49,7 @@ export async function startLocalServer(options: StartOptions): Promise<LocalServ
   const proxies = new TrustedProxies(options.trustProxy);
   checkConsoleOrigins(options);
   if (options.ephemeral && options.workers !== 1) {
-    throw new OperatorError(
-      '--ephemeral cannot be used with --workers: it keeps all data in the memory of one process',
-    );
+    throw new UsageError('--ephemeral cannot be used with --workers: it keeps all data in the memory of one process');
   }
   const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
 

@@ -1,10 +1,11 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import { day } from '../../../shared/ports/durations.ts';
 import { defaultOptions } from './settings.ts';
+import { countTo, domain, host, path, port, region, uri } from '../command-line/option-values.ts';
 import { consoleOriginOption } from '../command-line/console-origin-option.ts';
 import { duration } from '../command-line/durations.ts';
 import { limitOption } from '../command-line/limit-option.ts';
-import { parseSize, sizeText } from '../command-line/sizes.ts';
+import { parseBytes, sizeText } from '../command-line/sizes.ts';
 import { publicUrlOption } from '../command-line/public-url-option.ts';
 import { lifecycleDayOption, monitoringIntervalOption, webhookAllowOption } from '../command-line/schedule-options.ts';
 import { group, setting } from '../command-line/setting.ts';
@@ -28,17 +29,21 @@ export function startOptions(): readonly Option[] {
 function addressOptions(): readonly Option[] {
   return [
     setting('--port <n>', 'port of the S3 API; 0: any free port', 'PORT', defaults.port).argParser(port),
-    setting('--host <address>', 'address to listen on; 0.0.0.0: all IPv4 addresses', 'HOST', defaults.host),
-    setting('--domain <name>', 'buckets are also addressed as <bucket>.<name>', 'DOMAIN', defaults.domain),
+    setting('--host <address>', 'address to listen on; 0.0.0.0: all IPv4 addresses', 'HOST', defaults.host).argParser(
+      host,
+    ),
+    setting('--domain <name>', 'buckets are also addressed as <bucket>.<name>', 'DOMAIN', defaults.domain).argParser(
+      domain,
+    ),
     setting(
       '--website-domain <name>',
       'websites are served at <bucket>.<name>',
       'WEBSITE_DOMAIN',
       defaults.websiteDomain,
-    ),
+    ).argParser(domain),
     publicUrlOption(),
-    setting('--tls-cert <file>', 'certificate (PEM), to serve HTTPS', 'TLS_CERT'),
-    setting('--tls-key <file>', 'private key (PEM) of the certificate', 'TLS_KEY'),
+    setting('--tls-cert <file>', 'certificate (PEM), to serve HTTPS', 'TLS_CERT').argParser(path),
+    setting('--tls-key <file>', 'private key (PEM) of the certificate', 'TLS_KEY').argParser(path),
     setting(
       '--trust-proxy <cidr>',
       'peers whose X-Forwarded-* headers are trusted (repeatable)',
@@ -50,10 +55,12 @@ function addressOptions(): readonly Option[] {
 
 function dataOptions(): readonly Option[] {
   return [
-    setting('--data <dir>', 'data directory; created if missing', 'DATA', defaults.data),
+    setting('--data <dir>', 'data directory; created if missing', 'DATA', defaults.data).argParser(path),
     setting('--ephemeral', 'for tests: keep all data in memory, and ignore --data', 'EPHEMERAL', defaults.ephemeral),
     setting('--buckets <name>', 'bucket to create if missing (repeatable)', 'BUCKETS', buckets).argParser(listOf),
-    setting('--accounts <file>', 'JSON list of projects, users and keys to create if missing', 'ACCOUNTS'),
+    setting('--accounts <file>', 'JSON list of projects, users and keys to create if missing', 'ACCOUNTS').argParser(
+      path,
+    ),
     setting(
       '--aws-credentials',
       'create the key of the AWS_* environment variables if missing',
@@ -72,8 +79,10 @@ function dataOptions(): readonly Option[] {
       'SCRUB_RATE',
       defaults.scrubRate,
       sizeText(defaults.scrubRate),
-    ).argParser(scrubRate),
-    setting('--ready-file <file>', 'file to write the endpoint to once the service answers', 'READY_FILE'),
+    ).argParser((value: string) => parseBytes(value)),
+    setting('--ready-file <file>', 'file to write the endpoint to once the service answers', 'READY_FILE').argParser(
+      path,
+    ),
   ];
 }
 
@@ -92,7 +101,7 @@ function consoleOptions(): readonly Option[] {
       'CONSOLE_FILES',
       undefined,
       'the built console',
-    ),
+    ).argParser(path),
   ];
 }
 
@@ -109,7 +118,7 @@ function metricsOptions(): readonly Option[] {
       '--metrics-token-file <file>',
       'serve metrics at /_stillage/metrics, for requests with the bearer token in this file',
       'METRICS_TOKEN_FILE',
-    ),
+    ).argParser(path),
     setting(
       '--metrics-buckets',
       'add the size and number of objects of each bucket to the metrics',
@@ -121,7 +130,7 @@ function metricsOptions(): readonly Option[] {
 
 function signatureOptions(): readonly Option[] {
   return [
-    setting('--region <name>', 'region of the service', 'REGION', defaults.region),
+    setting('--region <name>', 'region of the service', 'REGION', defaults.region).argParser(region),
     setting('--strict-region', 'refuse signatures for any other region', 'STRICT_REGION', defaults.strictRegion),
     setting(
       '--allow-region <name>',
@@ -129,20 +138,25 @@ function signatureOptions(): readonly Option[] {
       'ALLOW_REGION',
       undefined,
       'any',
-    ).argParser((value: string, previous: readonly string[] = []) => [...previous, ...regionsOf(value)]),
+    ).argParser((value: string, previous: readonly string[] = []) => [
+      ...previous,
+      ...value.split(',').map((one) => region(one.trim())),
+    ]),
     setting('--no-signature-v2', 'refuse Signature Version 2', 'NO_SIGNATURE_V2', defaults.signatureV2),
   ];
 }
 
 function xmlOptions(): readonly Option[] {
   return [
-    setting('--xml-namespace <uri>', 'namespace of XML responses', 'XML_NAMESPACE', defaults.xmlNamespace),
+    setting('--xml-namespace <uri>', 'namespace of XML responses', 'XML_NAMESPACE', defaults.xmlNamespace).argParser(
+      uri,
+    ),
     setting(
       '--all-users-group-uri <uri>',
       'URI of the AllUsers group in ACLs',
       'ALL_USERS_GROUP_URI',
       defaults.allUsersGroupUri,
-    ),
+    ).argParser(uri),
   ];
 }
 
@@ -154,7 +168,7 @@ function capacityOptions(): readonly Option[] {
       'WORKERS',
       undefined,
       'the processors, at most 4',
-    ).argParser(workers),
+    ).argParser(countTo(maxWorkers)),
     limitOption('limit to set, of those below (repeatable)'),
   ];
 }
@@ -164,26 +178,8 @@ function listOf(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, ...names.filter((name) => name !== '')];
 }
 
-function regionsOf(value: string): readonly string[] {
-  const regions = value.split(',').map((one) => one.trim());
-  if (regions.every((region) => /^[A-Za-z0-9-]{1,63}$/.test(region))) return regions;
-  throw new InvalidArgumentError('Must be the name of a region: up to 63 letters, digits and hyphens.');
-}
-
 /** More would not help: a single process commits for all of them. */
 const maxWorkers = 64;
-
-function workers(value: string): number {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= 1 && number <= maxWorkers) return number;
-  throw new InvalidArgumentError(`Must be a whole number from 1 to ${maxWorkers}.`);
-}
-
-function scrubRate(value: string): number {
-  const rate = parseSize(value);
-  if (rate !== 'default') return rate;
-  throw new InvalidArgumentError('Must be a number of bytes, or one with a unit such as 4MiB.');
-}
 
 const longestGrace = 30 * day;
 
@@ -191,10 +187,4 @@ function releaseGrace(value: string): number {
   const grace = duration(value);
   if (grace <= longestGrace) return grace;
   throw new InvalidArgumentError('Must be at most 30d.');
-}
-
-function port(value: string): number {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number <= 65_535) return number;
-  throw new InvalidArgumentError('Must be a port number, from 0 to 65535.');
 }

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { repeat, type Schedule } from './schedule.ts';
 import type { StartOptions } from './settings.ts';
 
@@ -37,8 +37,8 @@ export class Tls {
     tlsKey: key,
   }: Pick<StartOptions, 'tlsCert' | 'tlsKey'>): Promise<Tls | undefined> {
     if (cert === undefined && key === undefined) return undefined;
-    if (cert === undefined) throw new OperatorError('--tls-key needs --tls-cert, the file of the certificate in PEM');
-    if (key === undefined) throw new OperatorError('--tls-cert needs --tls-key, the file of the private key in PEM');
+    if (cert === undefined) throw new UsageError('--tls-key needs --tls-cert, the file of the certificate in PEM');
+    if (key === undefined) throw new UsageError('--tls-cert needs --tls-key, the file of the private key in PEM');
     const files = { cert, key };
     const pair = await readPair(files);
     check(pair, files);

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Option } from 'commander';
+import { isOfText } from '../command-line/option-values.ts';
 import { startOptions } from '../local/start-options.ts';
 import type { Fault } from '../local/faults.ts';
 import { checkedKey } from '../local/initial-key.ts';
@@ -103,10 +104,10 @@ function readValue(option: Option, value: unknown): unknown {
     throw new TypeError(`startStillage: ${name}: Must be true or false.`);
   }
   const { parseArg } = option;
-  if (parseArg === undefined) {
-    if (typeof value === 'string') return value;
+  if ((parseArg === undefined || isOfText(parseArg)) && typeof value !== 'string') {
     throw new TypeError(`startStillage: ${name}: Must be a string.`);
   }
+  if (parseArg === undefined) return value;
   const isSet = typeof value === 'object' && value !== null && !Array.isArray(value);
   const texts = isSet
     ? Object.entries(value).map(([part, setting]) => `${part}=${String(setting)}`)

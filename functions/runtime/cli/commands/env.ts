@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { host, path, port, region } from '../../command-line/option-values.ts';
+import { readPublicUrl } from '../../command-line/public-url-option.ts';
 import { setting } from '../../command-line/setting.ts';
 import { defaultOptions } from '../../local/settings.ts';
 import { verb } from '../command.ts';
@@ -9,12 +11,16 @@ export function envCommand(): Command {
     name: 'env',
     does: 'Print the environment variables of a key for the AWS CLI and SDKs, with its secret',
     operands: [['<key id>', 'access key id']],
-    options: [setting('--url <url>', 'endpoint to print', 'URL', undefined, 'that of the service')],
+    options: [
+      setting('--url <url>', 'endpoint to print', 'URL', undefined, 'that of the service').argParser(readPublicUrl),
+    ],
     service: [
-      setting('--host <address>', 'address that the service listens on', 'HOST', defaultOptions.host),
-      setting('--port <n>', 'port that the service listens on', 'PORT', String(defaultOptions.port)),
-      setting('--tls-cert <file>', 'set if the service serves HTTPS', 'TLS_CERT'),
-      setting('--region <name>', 'region of the service', 'REGION', defaultOptions.region),
+      setting('--host <address>', 'address that the service listens on', 'HOST', defaultOptions.host).argParser(host),
+      setting('--port <n>', 'port that the service listens on', 'PORT', String(defaultOptions.port)).argParser(
+        (value) => String(port(value)),
+      ),
+      setting('--tls-cert <file>', 'set if the service serves HTTPS', 'TLS_CERT').argParser(path),
+      setting('--region <name>', 'region of the service', 'REGION', defaultOptions.region).argParser(region),
     ],
     examples: [
       'env STILYOUS4EQOCTROTQOJ > shop.rc && . ./shop.rc && aws s3 ls',

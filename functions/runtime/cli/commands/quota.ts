@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { Ask } from '../../../admin/commands.ts';
 import { maxBuckets } from '../../../admin/quotas.ts';
-import { OperatorError } from '../../operator-error.ts';
+import { UsageError } from '../../operator-error.ts';
 import { limitOfServiceOption } from '../../command-line/limit-option.ts';
 import { family, verb } from '../command.ts';
 import { recordReport, type Report } from '../../command-line/report.ts';
@@ -68,7 +68,7 @@ async function showBucket(ask: Ask, bucket: string): Promise<Report> {
 
 async function setProject(ask: Ask, project: string, { buckets, bytes, objects }: Asked): Promise<string> {
   if (buckets === undefined || bytes !== undefined || objects !== undefined) {
-    throw new OperatorError('a project takes --buckets only; --bytes and --objects are quotas of a bucket');
+    throw new UsageError('a project takes --buckets only; --bytes and --objects are quotas of a bucket');
   }
   await ask('quota set project', { project, buckets });
   return `${project} may have ${buckets === 'default' ? 'the default number of' : buckets} buckets`;
@@ -76,7 +76,7 @@ async function setProject(ask: Ask, project: string, { buckets, bytes, objects }
 
 async function setBucket(ask: Ask, bucket: string, { buckets, bytes, objects }: Asked): Promise<string> {
   if (buckets !== undefined || (bytes === undefined && objects === undefined)) {
-    throw new OperatorError('a bucket takes --bytes, --objects or both; --buckets is a quota of a project@customer');
+    throw new UsageError('a bucket takes --bytes, --objects or both; --buckets is a quota of a project@customer');
   }
   await ask('quota set bucket', { bucket, bytes, objects });
   return `the quota of ${bucket} is set`;

@@ -3,6 +3,7 @@ import { nothingDone, type LifecycleTally } from '../../../../shared/metadata/li
 import { applyLifecycle, type LifecycleReport } from '../../../../shared/metadata/lifecycle/apply-lifecycle.ts';
 import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { calendarOf } from '../../local/lifecycle-schedule.ts';
+import { countTo } from '../../command-line/option-values.ts';
 import { lifecycleDayOption } from '../../command-line/schedule-options.ts';
 import { family, localVerb } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
@@ -29,7 +30,7 @@ function applyLifecycleCommand(): Command {
     does: 'Apply lifecycle rules, finishing an interrupted pass first',
     options: [
       lifecycleDayOption(),
-      new Option('--workers <n>', 'key ranges to process concurrently').default(4).argParser(Number),
+      new Option('--workers <n>', 'key ranges to process concurrently').default(4).argParser(countTo(1000)),
     ],
     examples: ['run apply-lifecycle', 'run apply-lifecycle --json --data /var/lib/stillage'],
     act: (deps, _, options) => runApplyLifecycle(deps, options),
@@ -48,7 +49,7 @@ async function runApplyLifecycle(deps: Deps, { lifecycleDaySeconds, workers }: A
   const options = {
     calendar: calendarOf(lifecycleDaySeconds),
     everyRange: true,
-    workers: Math.max(1, Math.floor(workers) || 1),
+    workers,
     progress: (bucket: string, done: LifecycleTally) => progress.tell(bucket, done),
   };
   do {

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { daysOf } from '../../../../shared/metadata/table/days.ts';
 import type { DayUsage } from '../../../../shared/metadata/billing/project-usage.ts';
 import { sumOf } from '../../../../shared/metadata/billing/request-meter.ts';
-import { OperatorError } from '../../operator-error.ts';
+import { UsageError } from '../../operator-error.ts';
 import { verb } from '../command.ts';
 import { tableReport, type Column, type Report } from '../../command-line/report.ts';
 import { sizeText } from '../../command-line/sizes.ts';
@@ -28,7 +28,7 @@ export function usageCommand(): Command {
     ],
     examples: ['usage shop@acme', 'usage shop@acme --month 2026-11 --csv > 2026-11.csv'],
     act: async (ask, [project], { month, csv, json }) => {
-      if (csv && json) throw new OperatorError('--csv and --json cannot be used together');
+      if (csv && json) throw new UsageError('--csv and --json cannot be used together');
       const { days, ...about } = await ask('usage', { project: project!, month });
       return reportOf(about, days, csv === true);
     },
