@@ -5,10 +5,12 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY bin ./bin
 COPY shared ./shared
+COPY server ./server
+COPY cli ./cli
 COPY functions ./functions
 COPY console ./console
 # Bundles the programs and the console, and then forgets what is needed for that alone. What programs import has no use in an image.
-RUN npm ci --ignore-scripts && node bin/build.mjs stillage byte-lane cloud-scrub console && npm prune --omit=dev --ignore-scripts
+RUN npm ci --ignore-scripts && node bin/build.mjs stillage digest-thread byte-lane cloud-scrub console && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production

@@ -1,6 +1,6 @@
 import type { KnipConfig } from 'knip';
 import { modules, programs } from './bin/build.mjs';
-import { backgroundFunctions } from './infra/background-functions.ts';
+import { backgroundFunctions } from './infra/constructs/background-functions.ts';
 
 /**
  * Finds files, exports, types and dependencies that nothing uses: part of `npm run check`. What is not imported, but named in a text that
@@ -9,12 +9,12 @@ import { backgroundFunctions } from './infra/background-functions.ts';
 const config: KnipConfig = {
   entry: [
     ...Object.values(programs).map(({ source }) => `${source}!`),
-    ...modules.map((name) => `functions/runtime/package/${name}.ts!`),
+    ...modules.map((name) => `package/${name}.ts!`),
     ...backgroundFunctions.map(({ file }) => `${file}!`),
-    // Imported by the sources that infra/bundle.ts and infra/router-code.ts write.
-    'functions/runtime/cloud/lambda.ts!',
-    'functions/edge/router.ts!',
-    'shared/adapters/cloud/s3-blob-store.ts!',
+    // Imported by the sources that infra/bundles/bundle.ts and infra/bundles/router-code.ts write.
+    'functions/cloud/lambda.ts!',
+    'functions/cloud/edge/router.ts!',
+    'shared/adapters/cloud/s3/s3-blob-store.ts!',
     'infra/app.ts!',
     // Bundled by console/build.mjs.
     'console/{main.tsx,preview/preview.ts,preview/pdf-worker.ts,worker/download.ts}!',
@@ -23,17 +23,22 @@ const config: KnipConfig = {
     'test/bench/*.{ts,mjs}',
     // Started as processes.
     'test/{bench/requests/generator.ts,clients/aws4fetch-session.ts,cloud/function-host.mjs,linearizability/cloud-instance.ts}',
-    'test/support/{durable-writes.ts,embedded-session.ts,full-disk.ts,program-host.mjs}',
+    'test/adversary/planted-faults.mjs',
+    'test/support/{programs/busy-loop.mjs,programs/embedded-session.ts,programs/program-host.mjs,disks/durable-writes.ts,disks/full-disk.ts}',
   ],
-  project: ['{bin,console,functions,infra,shared}/**/*.{ts,tsx,mjs,cjs}!', 'test/**/*.{ts,mjs}', '*.{ts,js}'],
+  project: [
+    '{bin,cli,console,functions,infra,package,server,shared}/**/*.{ts,tsx,mjs,cjs}!',
+    'test/**/*.{ts,mjs}',
+    '*.{ts,js}',
+  ],
   ignoreDependencies: [
-    // Declared as far as it is used, and installed by its test: functions/runtime/package/testcontainers-api.d.ts.
+    // Declared as far as it is used, and installed by its test: package/testcontainers-api.d.ts.
     'testcontainers',
     // Called by path in bin/check.mjs and .ci/run, as its command is that of `typescript`.
     'typescript-native',
   ],
-  // Programs of others that tests run where they are installed.
-  ignoreBinaries: ['docker-registry', 'moto_server', 'prometheus', 's3fs'],
+  // Programs of others that are run where they are installed: `flock` by the service, the others by tests.
+  ignoreBinaries: ['docker-registry', 'flock', 'moto_server', 'prometheus', 'openssl', 's3fs', 'script'],
 };
 
 export default config;

@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { DifferencesReporter } from './test/cloud/differences-reporter.ts';
 import { differentFiles } from './test/cloud/differences.ts';
-import { noEngine } from './test/support/moto.ts';
-import { isInstalled } from './test/support/programs.ts';
+import { noEngine } from './test/support/cloud/moto.ts';
+import { isInstalled } from './test/support/programs/programs.ts';
+import { patience } from './test/support/runs/patience.ts';
 
 const hasEngine = isInstalled('moto_server', ['--help']);
 if (!hasEngine) console.warn(`SKIPPED, the tests of the API in the cloud: ${noEngine}`);
@@ -26,6 +27,7 @@ export default defineConfig({
     // Through engines in Python, and a queue before them, every call takes its time.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: patience } },
     // While one waits until versioning has settled, others go on.
     maxWorkers: 4,
   },

@@ -1,20 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
-import { workers } from './test/support/shared-services.ts';
+import { patience } from './test/support/runs/patience.ts';
+import { LongestFirst } from './test/support/runs/longest-first.ts';
+import { workers } from './test/support/programs/shared-services.ts';
 
-const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Whatever hangs is ended, and nothing else: not what a busy machine does slowly. */
+const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: patience } } };
 
-/** Files of these projects wait for programs that they start, timers and disks, and many do so at once: whatever hangs is ended, and nothing else. */
-const waiting = {
-  ...{ testTimeout: 180_000, hookTimeout: 180_000 },
-  ...{ maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } },
-};
+/** Files of these projects wait for programs that they start, timers and disks: more of them run at once. */
+const waiting = { ...timeouts, maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } };
 
 /** Files of pure functions: nothing of theirs needs a process of its own. */
 const unit = ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts'];
 
-/** Files that talk to a service, which most share: test/support/service-under-test.ts. */
+/** Files that talk to a service, which most share: test/support/programs/service-under-test.ts. */
 const service = ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'];
 
 /**
@@ -22,26 +21,26 @@ const service = ['test/api/**/*.test.ts', 'test/wire/**/*.test.ts'];
  * what those have written, and share processes: what a file imports takes longer than many a file.
  */
 const isolated = [
-  'test/{bench,contract,costs,fuzz,linearizability,simulation,soak}/**/*.test.ts',
+  'test/{adversary,bench,contract,costs,fuzz,linearizability,simulation,soak}/**/*.test.ts',
   'test/package/{embedded,kits}.test.ts',
   'test/cloud/{administration,background}.test.ts',
 ];
 
-/** Files that search schedules and inputs, and have a short form: test/support/runs.ts. */
+/** Files that search schedules and inputs, and have a short form: test/support/runs/runs.ts. */
 const searches = ['test/model/**/*.test.ts', 'test/stalls/**/*.test.ts'];
 
 export default defineConfig({
   test: {
     maxWorkers: workers,
     sequence: { sequencer: LongestFirst },
-    coverage: { provider: 'v8', include: ['shared/**/*.ts', 'functions/**/*.ts'] },
+    coverage: { provider: 'v8', include: ['{cli,functions,package,server,shared}/**/*.ts'] },
     projects: [
       {
         test: {
           ...timeouts,
           name: 'unit',
           include: unit,
-          globalSetup: ['test/support/build-once.ts'],
+          globalSetup: ['test/support/programs/build-once.ts'],
           isolate: false,
         },
       },
@@ -50,7 +49,7 @@ export default defineConfig({
           ...timeouts,
           name: 'service',
           include: service,
-          globalSetup: ['test/support/shared-services.ts'],
+          globalSetup: ['test/support/programs/shared-services.ts'],
           isolate: false,
         },
       },
@@ -68,7 +67,7 @@ export default defineConfig({
           ...waiting,
           name: 'isolated',
           include: isolated,
-          globalSetup: ['test/support/build-once.ts'],
+          globalSetup: ['test/support/programs/build-once.ts'],
         },
       },
       {
@@ -77,8 +76,8 @@ export default defineConfig({
           name: 'shared',
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...service, ...searches, ...isolated],
-          globalSetup: ['test/support/build-once.ts', 'test/support/packed-package.ts'],
-          setupFiles: ['test/support/restore-environment.ts'],
+          globalSetup: ['test/support/programs/build-once.ts', 'test/support/programs/packed-package.ts'],
+          setupFiles: ['test/support/runs/restore-environment.ts'],
 
           isolate: false,
         },

@@ -12,11 +12,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * few who start the service on one machine need the SDKs of the cloud. The byte lane and its scrub are single files with everything.
  */
 export const programs = {
-  stillage: { source: 'functions/runtime/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
-  // Started by it as threads: functions/runtime/local/digests.
-  'digest-thread': { source: 'functions/runtime/local/digests/digest-thread.ts', external: [] },
-  'byte-lane': { source: 'functions/runtime/cloud/byte-lane.ts', external: [] },
-  'cloud-scrub': { source: 'functions/runtime/cloud/scrub-task.ts', external: [] },
+  stillage: { source: 'cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
+  // Started by it as threads: server/digests.
+  'digest-thread': { source: 'server/digests/digest-thread.ts', external: [] },
+  'byte-lane': { source: 'functions/cloud/byte-lane.ts', external: [] },
+  'cloud-scrub': { source: 'functions/cloud/scrub-task.ts', external: [] },
 };
 
 /** The options of a bundle that runs as a module of Node.js. Packages in CommonJS call `require`, which modules lack. */
@@ -49,10 +49,10 @@ export async function build(...names) {
 }
 
 /** The entry points of the package, by the name after `stillage/`. */
-export const modules = ['index', 'jest', 'jest-teardown', 's3rver', 'testcontainers', 'vitest'];
+export const modules = ['index', 'embedded', 'jest', 'jest-teardown', 's3rver', 'testcontainers', 'vitest'];
 
 function moduleSource(name) {
-  return `functions/runtime/package/${name}.ts`;
+  return `package/${name}.ts`;
 }
 
 /**
@@ -103,7 +103,8 @@ function writeModule(outdir, entryPoint, exports) {
 /** Makes the kits require the service instead of bundling it again, as esbuild cannot split CommonJS. */
 const onlyOneService = {
   name: 'only-one-service',
-  setup: ({ onResolve }) => onResolve({ filter: /^\.\/index\.ts$/ }, () => ({ path: './index.cjs', external: true })),
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/embedded\.ts$/ }, () => ({ path: './embedded.cjs', external: true })),
 };
 
 /** Writes the declarations of the modules and of their imports, without type checks. */
@@ -125,7 +126,7 @@ async function declareTypes(outdir) {
       const own = names.filter((name) => name.startsWith('.'));
       left.push(...own.map((name) => relative(root, join(root, dirname(source), name))));
       // TypeScript finds declarations by the name of the script.
-      const found = own.reduce((rest, name) => rest.replaceAll(`'${name}'`, `'${name.replace(/\.ts$/, '.js')}'`), text);
+      const found = text.replaceAll(/\.ts(?=['"][;)])/g, '.js');
       for (const folder of ['types', 'types-cjs']) {
         const target = join(outdir, folder, source.replace(/\.ts$/, '.d.ts'));
         mkdirSync(dirname(target), { recursive: true });
@@ -142,7 +143,7 @@ export async function buildIfStale(name) {
   const isStale = (built, ...sources) =>
     Math.max(...sources.map((path) => newest(join(root, path)))) > modified(join(root, 'dist', built));
   const shared = ['package.json', 'bin/build.mjs'];
-  if (isStale(`${name}.mjs`, 'shared', 'functions', ...shared)) await build(name, 'digest-thread');
+  if (isStale(`${name}.mjs`, 'cli', 'functions', 'server', 'shared', ...shared)) await build(name, 'digest-thread');
   if (isStale('console/index.html', 'console', ...shared)) await buildConsole();
 }
 

@@ -12,21 +12,21 @@ const floor = 92;
 /** Files that other tests cover, each under the folders of these tests. */
 const elsewhere = [
   // test/cloud, test/contract, test/infra
-  /^functions\/(edge|runtime\/cloud)\/|^shared\/adapters\/cloud\//,
+  /^functions\/cloud\/|^shared\/adapters\/cloud\//,
   // test/package
-  /^functions\/runtime\/package\/|^shared\/adapters\/ephemeral\/|\/(faults|faulty-handler|charged-telemetry|ready-file)\.ts$/,
-  // test/unit/runtime/local/worker-digests.test.ts, in threads whose program is another bundle
+  /^package\/|^shared\/adapters\/ephemeral\//,
+  // test/unit/server/digests/worker-digests.test.ts, in threads whose program is another bundle
   /\/digest-thread\.ts$/,
   // test/durability
-  /^functions\/runtime\/local\/workers\//,
+  /^server\/processes\//,
   // test/command-line
-  /^functions\/runtime\/local\/doctor\/|\/cli\/commands\/doctor\.ts$|\/embedded\/stored-entries\.ts$/,
+  /^server\/doctor\/|\/cli\/commands\/doctor\.ts$|\/table-file\/stored-entries\.ts$/,
   // test/api/server-scrub.test.ts, in programs that are not counted
   /\/release\/outside-release\.ts$/,
   // test/recipes
-  /^functions\/runtime\/local\/metrics\/|\/release-lag\.ts$/,
+  /^server\/metrics\//,
   // test/model: commits of which nobody knows how they ended; test/cloud: the scrub of a deployment
-  /^shared\/metadata\/objects\/outcomes\.ts$|^functions\/runtime\/compose\/scrub\.ts$/,
+  /^shared\/storage\/version-changes\/outcomes\.ts$|^shared\/composition\/scrub\.ts$/,
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

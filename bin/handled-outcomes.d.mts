@@ -1,4 +1,4 @@
-import type { Rule } from 'eslint';
+import type { Expression, Program, SourceFile } from 'typescript';
 
-/** Refuses writes whose outcome nobody looks at. */
-export const handledOutcomes: Rule.RuleModule;
+/** Returns the expressions in a file of a program whose value has the outcome of a write, and is dropped. */
+export function ignoredOutcomes(program: Program, file: SourceFile): Expression[];

@@ -1,35 +1,34 @@
-// An ESLint rule against writes whose outcome nobody looks at: the answer may have been lost, and the write not have happened.
+// `node bin/handled-outcomes.mjs`: finds writes whose outcome nobody looks at. The answer may have been lost, and the write not have happened.
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import typescript from 'typescript';
 
-export const handledOutcomes = {
-  meta: {
-    type: 'problem',
-    schema: [],
-    messages: {
-      ignored:
-        'The outcome of this write is ignored, and may be unknown. Handle it, or use settled() or bestEffort() of shared/metadata/table/settled.ts.',
-    },
-  },
-  create(context) {
-    const { program, esTreeNodeToTSNodeMap } = context.sourceCode.parserServices;
-    const checker = program.getTypeChecker();
-    const check = (node) => {
-      if (!holdsOutcome(checker, checker.getTypeAtLocation(esTreeNodeToTSNodeMap.get(node)))) return;
-      context.report({ node, messageId: 'ignored' });
-    };
-    /** A caller that is promised anything, or nothing, does not look at what it gets. */
-    const checkReturned = (node) => {
-      const expected = node && checker.getContextualType(esTreeNodeToTSNodeMap.get(node));
-      if (expected && isAnything(checker, expected)) check(node);
-    };
-    return {
-      ExpressionStatement: ({ expression }) => check(expression),
-      'UnaryExpression[operator="void"]': ({ argument }) => check(argument),
-      ReturnStatement: ({ argument }) => checkReturned(argument),
-      'ArrowFunctionExpression[expression=true]': ({ body }) => checkReturned(body),
-    };
-  },
-};
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = /^(?:cli|functions|package|server|shared)\//;
+const advice =
+  'The outcome of this write is ignored, and may be unknown. Handle it, or use settled() or bestEffort() of shared/storage/table/settled.ts.';
+
+/** Returns the expressions in a file of a program whose value has the outcome of a write, and is dropped. */
+export function ignoredOutcomes(program, file) {
+  const checker = program.getTypeChecker();
+  const found = [];
+  const check = (node) => {
+    if (holdsOutcome(checker, checker.getTypeAtLocation(node))) found.push(node);
+  };
+  /** A caller that is promised anything, or nothing, does not look at what it gets. */
+  const checkReturned = (node) => {
+    const expected = checker.getContextualType(node);
+    if (expected && isAnything(checker, expected)) check(node);
+  };
+  const visit = (node) => {
+    if (typescript.isExpressionStatement(node) || typescript.isVoidExpression(node)) check(node.expression);
+    if (typescript.isReturnStatement(node) && node.expression) checkReturned(node.expression);
+    if (typescript.isArrowFunction(node) && !typescript.isBlock(node.body)) checkReturned(node.body);
+    typescript.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
 
 /** Returns whether a type is a WriteOutcome (shared/ports/key-value-table.ts) or its `outcome`, or a promise or an array of such. */
 function holdsOutcome(checker, type) {
@@ -51,4 +50,18 @@ function isAnything(checker, type) {
   const { Any, Unknown, Void, Undefined } = typescript.TypeFlags;
   const parts = type.isUnion() ? type.types : [type];
   return parts.every((one) => ((checker.getAwaitedType(one) ?? one).flags & (Any | Unknown | Void | Undefined)) !== 0);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { config } = typescript.readConfigFile(`${root}tsconfig.json`, typescript.sys.readFile);
+  const { fileNames, options } = typescript.parseJsonConfigFileContent(config, typescript.sys, root);
+  const names = fileNames.filter((name) => sources.test(relative(root, name)));
+  const program = typescript.createProgram(names, options);
+  for (const file of names.map((name) => program.getSourceFile(name))) {
+    for (const node of ignoredOutcomes(program, file)) {
+      const { line, character } = file.getLineAndCharacterOfPosition(node.getStart(file));
+      console.error(`${relative(root, file.fileName)}:${line + 1}:${character + 1} ${advice}`);
+      process.exitCode = 1;
+    }
+  }
 }

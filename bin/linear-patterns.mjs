@@ -56,7 +56,7 @@ function recheck(source, flags) {
   return checkSync(source, flags, { checker: 'automaton', timeout });
 }
 
-export const linearPatterns = {
+const linearPatterns = {
   meta: {
     type: 'problem',
     schema: [],
@@ -88,3 +88,5 @@ export const linearPatterns = {
     };
   },
 };
+
+export default { meta: { name: 'stillage' }, rules: { 'linear-patterns': linearPatterns } };

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stubs } from '../functions/bucket/stubs.ts';
 import { operations } from '../functions/operations.ts';
-import { routes, type OperationName, type Route } from '../shared/protocol/routes.ts';
+import { routes, type OperationName, type Route } from '../shared/protocol/operation-table.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -17,7 +17,6 @@ const excluded: ReadonlySet<string> = new Set([
   'encryption',
   'intelligent-tiering',
   'inventory',
-  'legal-hold',
   'logging',
   'metadataConfiguration',
   'metadataInventoryTable',
@@ -25,11 +24,9 @@ const excluded: ReadonlySet<string> = new Set([
   'metadataTable',
   'metrics',
   'notification',
-  'object-lock',
   'replication',
   'requestPayment',
   'restore',
-  'retention',
   'select',
   'session',
   'torrent',
@@ -44,7 +41,7 @@ const explanations: Readonly<Record<State, string>> = {
   stub: 'Returns what S3 returns for a bucket that never used the feature, because clients ask unprompted. No other value can be set.',
   'not yet': 'Planned. Returns `501 NotImplemented`.',
   excluded:
-    'Not planned. Returns `501 NotImplemented`, and never falls through to the plain operation: a `PUT ?retention` taken for a PutObject would destroy data.',
+    'Not planned. Returns `501 NotImplemented`, and never falls through to the plain operation: a `PUT ?append` taken for a PutObject would destroy data.',
 };
 
 const none = '—';
@@ -73,7 +70,7 @@ function introduction(rows: readonly Row[]): string {
 
 <!-- Generated, and a test holds it: node --import tsx bin/operations-table.ts > docs/operations.md -->
 
-Of the ${rows.length} operations in the [route table](../shared/protocol/routes.ts), ${count('built')} are built, ${count('stub')} are stubs, ${count('not yet')} are planned
+Of the ${rows.length} operations in the [table of operations](../shared/protocol/operation-table.ts), ${count('built')} are built, ${count('stub')} are stubs, ${count('not yet')} are planned
 and ${count('excluded')} are excluded.
 
 - **SDK**: the tests that call the operation with the AWS SDK for JavaScript.
@@ -113,7 +110,7 @@ function stateOf(name: OperationName, own: readonly Route[]): State {
 }
 
 /** Returns the request of an operation: `PUT /bucket/key?tagging`, with a required header. */
-function request({ on, method, query, path, parameter, header }: Route): string {
+function request({ on, method, query, path, parameter, header, api }: Route): string {
   const places = {
     service: '/',
     bucket: '/bucket',
@@ -123,7 +120,8 @@ function request({ on, method, query, path, parameter, header }: Route): string 
   };
   const place = path === undefined ? places[on] : path.replace('*', '<token>');
   const search = query ?? parameter?.join('=');
-  return `${method} ${place}${search === undefined ? '' : `?${search}`}${header === undefined ? '' : ` + ${header}`}`;
+  const condition = api === undefined ? header : `a signature for ${api}`;
+  return `${method} ${place}${search === undefined ? '' : `?${search}`}${condition === undefined ? '' : ` + ${condition}`}`;
 }
 
 function cloud(name: OperationName): string {

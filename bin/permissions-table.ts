@@ -9,7 +9,7 @@ import { Fields } from '../shared/http/message.ts';
 import { Query } from '../shared/http/query.ts';
 import { defaultLimits } from '../shared/protocol/limits.ts';
 import type { AnyOperation } from '../shared/protocol/operation.ts';
-import type { OperationName } from '../shared/protocol/routes.ts';
+import type { OperationName } from '../shared/protocol/operation-table.ts';
 
 /** A permission that an operation needs. */
 export interface Permission {
@@ -75,26 +75,75 @@ const variants: readonly Sample[] = [
     query: plain.query,
     headers: { ...plain.headers, 'x-amz-acl': 'public-read' },
   },
+  {
+    when: 'with a retention',
+    otherwise: 'without a retention',
+    query: plain.query,
+    headers: {
+      ...{ ...plain.headers, 'content-md5': 'rL0Y20zC+Fzt72VPzMSk2A==' },
+      ...{ 'x-amz-object-lock-mode': 'GOVERNANCE', 'x-amz-object-lock-retain-until-date': '2100-01-01T00:00:00Z' },
+    },
+  },
+  {
+    when: 'with a legal hold',
+    otherwise: 'without a legal hold',
+    query: plain.query,
+    headers: { ...plain.headers, 'content-md5': 'rL0Y20zC+Fzt72VPzMSk2A==', 'x-amz-object-lock-legal-hold': 'ON' },
+  },
+  {
+    when: 'with `x-amz-bypass-governance-retention: true`',
+    otherwise: 'without `x-amz-bypass-governance-retention`',
+    query: plain.query,
+    headers: { ...plain.headers, 'x-amz-bypass-governance-retention': 'true' },
+  },
 ];
 
 /** Permissions that depend on stored data, which operations check in `act`. */
 const askedLater: readonly Permission[] = [
   later('CopyObject', 'GetObjectTagging', 'the source has tags, and they are copied', 'source-bucket', 'source-key'),
   later('CopyObject', 'GetObjectVersionTagging', 'the same, from a version', 'source-bucket', 'source-key'),
+  later(
+    'DeleteObject',
+    'BypassGovernanceRetention',
+    'with `versionId` and `x-amz-bypass-governance-retention: true`',
+    'bucket',
+    'key',
+  ),
   later('DeleteObject', 'GetObjectVersion', 'the same, with `versionId`', 'bucket', 'key'),
   later('DeleteObjects', 'DeleteObject', 'for each key', 'bucket', 'key'),
   later('DeleteObjects', 'DeleteObjectVersion', 'for each version', 'bucket', 'key'),
   later('DeleteObjects', 'GetObject', 'for each key with conditions', 'bucket', 'key'),
+  later(
+    'DeleteObjects',
+    'BypassGovernanceRetention',
+    'for each version, with `x-amz-bypass-governance-retention: true`',
+    'bucket',
+    'key',
+  ),
   later('DeleteObjects', 'GetObjectVersion', 'for each version with conditions', 'bucket', 'key'),
+  ...(['GetObject', 'HeadObject'] as const).flatMap((operation) => [
+    later(operation, 'GetObjectRetention', 'to be told the retention, if there is one', 'bucket', 'key'),
+    later(operation, 'GetObjectLegalHold', 'to be told the legal hold, if there is one', 'bucket', 'key'),
+  ]),
   later('GetWebsitePage', 'GetObject', 'for the page, the index document and the error document', 'bucket', 'key'),
 ];
 
-function later(operation: OperationName, action: string, when: string, bucket: string, key: string): Permission {
+function later(
+  operation: OperationName,
+  action: Question['action'],
+  when: string,
+  bucket: string,
+  key: string,
+): Permission {
   return { operation, question: { action, bucket, key }, when };
 }
 
 /** Operations that need no permissions. */
-export const forAnybody: ReadonlySet<string> = new Set(['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight']);
+export const forAnybody: ReadonlySet<string> = new Set([
+  ...['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight'],
+  // Each of its actions has rights of its own.
+  'Sts',
+]);
 
 /** Returns the permissions of every operation, from its `authorise` for each kind of request. */
 export function permissions(): readonly Permission[] {
@@ -174,7 +223,8 @@ export function permissionsPage(): string {
 
 In a bucket policy, prefix the action with \`s3:\` or \`svc:\`, and the resource with \`arn:aws:s3:::\` or \`arn:svc:svc:::\`. An
 operation with several rows needs all that apply to the request. [One function](../shared/access/authorise.ts) decides, in this order:
-a policy statement that denies, one that allows, ownership of the bucket or the object, ACLs
+the user's own policies ([ADR 80](adr/0080-identity-policies.md)), in which Stillage's own actions have the prefix \`stillage:\`;
+a statement of the bucket's policy that denies, one that allows, ownership of the bucket or the object, ACLs
 ([ADR 27](adr/0027-one-authorisation-function.md)). The last column is what an ACL must grant, or what else the caller must have, if
 neither a policy nor ownership allows the request. If it is empty, only the owner of the bucket has the right.
 
@@ -207,6 +257,8 @@ function grant({ action, isNew, unlessDenied }: Question): string {
   if (unlessDenied) return 'nothing, unless a policy denies it';
   const need = isNew ? writing : needOf(action);
   switch (need.on) {
+    case 'oneself':
+      return 'an access key';
     case 'service':
       return need.by === 'users' ? 'an access key' : 'nothing';
     case 'owner':

@@ -1,16 +1,15 @@
 import { Tags } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { ApiStack } from './api-stack.ts';
-import type { BackgroundBundle } from './background-bundle.ts';
-import type { FunctionBundle } from './bundle.ts';
-import { ConsoleFilesStack } from './console-files-stack.ts';
-import { ConsoleStack, knownEndpoint } from './console-stack.ts';
-import { DataStack } from './data-stack.ts';
-import { EdgeStack } from './edge-stack.ts';
-import { OperationsStack } from './operations-stack.ts';
-import { ScheduleStack } from './schedule-stack.ts';
+import { ApiStack } from './stacks/api-stack.ts';
+import type { BackgroundBundle, FunctionBundle } from './bundles/bundle.ts';
+import { ConsoleFilesStack } from './stacks/console-files-stack.ts';
+import { ConsoleStack, knownEndpoint } from './stacks/console-stack.ts';
+import { DataStack } from './stacks/data-stack.ts';
+import { EdgeStack } from './stacks/edge-stack.ts';
+import { OperationsStack } from './stacks/operations-stack.ts';
+import { ScheduleStack } from './stacks/schedule-stack.ts';
 import type { Settings } from './settings.ts';
-import { StreamingStack } from './streaming-stack.ts';
+import { StreamingStack } from './stacks/streaming-stack.ts';
 
 export interface DeploymentProps {
   readonly settings: Settings;

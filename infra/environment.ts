@@ -1,4 +1,4 @@
-import type { Data } from './grants.ts';
+import type { Data } from './constructs/grants.ts';
 import { hostNamesOf } from './host-names.ts';
 import type { Settings } from './settings.ts';
 
@@ -11,7 +11,7 @@ export function containerEnvironment({ region }: Pick<Settings, 'region'>): Reco
   return { AWS_REGION: region };
 }
 
-/** Returns the environment of every process of a deployment, which functions/runtime/cloud/settings.ts reads. */
+/** Returns the environment of every process of a deployment, which functions/cloud/settings.ts reads. */
 export function environmentOf(settings: Settings, { table, blobs, secret, edgeSecret }: Data): Record<string, string> {
   const {
     region,

@@ -2,7 +2,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import { z } from 'zod';
 import { memoryOfCpu, type Preset, presets, type Sizes } from './presets.ts';
-import { defaultZones, zoneCount, zonePrefix, zonesWithoutVpcOrigins } from './zones.ts';
+import { defaultZones, zoneCounts, zonePrefix, zonesWithoutVpcOrigins } from './zones.ts';
 import { isOrigin, servesObjects } from '../shared/protocol/console/origins.ts';
 import { isLimit, limitFault, limitsByMachine, type Limits } from '../shared/protocol/limits.ts';
 import { hostNamesOf } from './host-names.ts';
@@ -83,7 +83,7 @@ const fields = z.object({
   /** CPU units (1,024 are one vCPU) and MiB of memory of a server of the byte lane. */
   byteLaneCpu: wholeNumber,
   byteLaneMemory: wholeNumber,
-  /** The ids of the byte lane's Availability Zones. Unset: the first two of the region that support it. */
+  /** The ids of the byte lane's Availability Zones. Unset: the first three of the region that support it. */
   zones: list(z.string().regex(/^[a-z]{3,6}\d-az\d$/, 'must be ids of Availability Zones, such as use1-az1')),
   byteLaneMinimumTasks: wholeNumber,
   byteLaneMaximumTasks: wholeNumber,
@@ -141,6 +141,8 @@ const fields = z.object({
     (days) => days in RetentionDays,
     'must be a retention that CloudWatch Logs supports, such as 30 or 365',
   ),
+  /** Lets a new version prove itself before it gets all requests, and rolls it back if it fails. Not for a repair in a hurry. */
+  gradual: yesOrNo,
   /** The throttling of the API; requests beyond it get SlowDown. */
   requestsPerSecond: wholeNumber,
   burst: wholeNumber,
@@ -191,7 +193,8 @@ function zonesProblem({
   readonly region: string;
 }): string | undefined {
   if (zones.length === 0) return undefined;
-  if (new Set(zones).size !== zoneCount || zones.length !== zoneCount) return `must be ${zoneCount} different zones`;
+  if (new Set(zones).size !== zones.length || !zoneCounts.includes(zones.length))
+    return `must be ${zoneCounts.join(' or ')} different zones`;
   if (!zones.every((id) => id.startsWith(`${zonePrefix(region)}-`))) return `must be zones of ${region}`;
   const unfit = zones.filter((id) => zonesWithoutVpcOrigins.has(id));
   return unfit.length > 0 ? `CloudFront has no VPC origins in ${unfit.join(', ')}` : undefined;

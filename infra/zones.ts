@@ -15,8 +15,11 @@ export const zonesWithoutVpcOrigins: ReadonlySet<string> = new Set([
   'cac1-az3',
 ]);
 
-/** A load balancer needs two zones. */
-export const zoneCount = 2;
+/** A load balancer needs two zones; with three, two are left while one is evacuated. */
+export const zoneCounts: readonly number[] = [2, 3];
+
+/** Regions where an account has no third zone that fits, by the prefix of their ids. */
+const withTwoZones: ReadonlySet<string> = new Set(['usw1']);
 
 /** The highest number in a zone id. */
 const highestNumber = 6;
@@ -30,8 +33,9 @@ export function zonePrefix(region: string): string {
   return `${place}${initials.join('')}${number}`;
 }
 
-/** Returns the default zones of a region: the first two that support VPC origins. */
+/** Returns the default zones of a region: the first three that support VPC origins, or all two of them. */
 export function defaultZones(region: string): readonly string[] {
-  const all = Array.from({ length: highestNumber }, (_, index) => `${zonePrefix(region)}-az${index + 1}`);
-  return all.filter((id) => !zonesWithoutVpcOrigins.has(id)).slice(0, zoneCount);
+  const prefix = zonePrefix(region);
+  const all = Array.from({ length: highestNumber }, (_, index) => `${prefix}-az${index + 1}`);
+  return all.filter((id) => !zonesWithoutVpcOrigins.has(id)).slice(0, withTwoZones.has(prefix) ? 2 : 3);
 }

@@ -1,9 +1,12 @@
 import { useEffect } from 'preact/hooks';
+import { announceFailures } from './failures.ts';
 import { Suspended } from './suspended.tsx';
 import { Shell } from './shell.tsx';
+import { keepTitle } from './title.ts';
 import { t } from '../messages/messages.ts';
 import { BucketsPage } from '../pages/buckets/buckets-page.tsx';
 import { ObjectsPage } from '../pages/objects/objects-page.tsx';
+import { PathPage } from '../pages/objects/path-page.tsx';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { TransfersPage } from '../pages/transfers/transfers-page.tsx';
 import { forgetBuckets, loadBuckets, readFavourites } from '../session/buckets.ts';
@@ -17,6 +20,8 @@ import { Empty, NoticeHost } from '../ui/notices.tsx';
 /** The console: the sign-in page, or the shell with a page in it. */
 export function App() {
   const current = session.value;
+  useEffect(announceFailures, []);
+  useEffect(keepTitle, []);
   useEffect(() => {
     if (current !== undefined) {
       readFavourites();
@@ -55,8 +60,11 @@ function Page() {
   switch (present.page) {
     case 'buckets':
       return <BucketsPage />;
-    case 'objects':
-      return <ObjectsPage key={present.bucket} {...present} />;
+    case 'objects': {
+      const { bucket, prefix } = present;
+      if (prefix !== '' && !prefix.endsWith('/')) return <PathPage key={prefix} bucket={bucket} path={prefix} />;
+      return <ObjectsPage key={bucket} {...present} />;
+    }
     case 'settings':
       return <Suspended load={loadSettings} props={{ bucket: present.bucket, section: present.section }} />;
     case 'transfers':

@@ -6,7 +6,8 @@ import { t } from '../messages/messages.ts';
 import { goToBucket } from '../panels/go-to-bucket.tsx';
 import { favourites, grantedFavourites, sortedBuckets } from '../session/buckets.ts';
 import { addressOf, go, route } from '../session/router.ts';
-import { activeJobs } from '../transfers/queue.ts';
+import { activeJobs, failedJobs } from '../transfers/queue.ts';
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Mark } from '../ui/mark.tsx';
 import { visibleName } from '../format/names.ts';
@@ -36,29 +37,37 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const withSide = page.value === 'objects' || page.value === 'settings';
   return (
     <div class={withSide ? 'shell' : 'shell wide'}>
+      <a
+        class="button skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('main')?.focus();
+        }}
+      >
+        {t.value.common.skip}
+      </a>
       <header class="top">
-        <button
-          type="button"
-          class="quiet square menu-button"
-          aria-label={t.value.shell.menu}
+        <Button
+          class="menu-button"
+          icon="menu"
+          label={t.value.shell.menu}
           aria-expanded={isMenuOpen.value}
           onClick={() => (isMenuOpen.value = !isMenuOpen.value)}
-        >
-          <Icon name="menu" />
-        </button>
+        />
         <a class="brand" href="/" title={t.value.shell.allBuckets}>
           <Mark />
           <span>Stillage</span>
         </a>
         <span class="grow hide-narrow" />
         <nav class="row" aria-label="Stillage">
-          <TopLink to="transfers" icon="transfers" count={activeJobs.value.length} />
+          <TopLink to="transfers" icon="transfers" count={activeJobs.value.length} failed={failedJobs.value.length} />
           <TopLink to="activity" icon="activity" />
           <TopLink to="profile" icon="user" />
         </nav>
       </header>
       <Side />
-      <main class={page.value === 'objects' ? 'main columns' : 'main'} id="main">
+      <main class={page.value === 'objects' ? 'main columns' : 'main'} id="main" tabIndex={-1}>
         {isOffline.value && (
           <p class="offline-bar" role="status">
             {t.value.shell.offline}
@@ -74,22 +83,25 @@ function TopLink({
   to,
   icon,
   count = 0,
+  failed = 0,
 }: {
   readonly to: 'transfers' | 'activity' | 'profile';
   readonly icon: 'transfers' | 'activity' | 'user';
   readonly count?: number;
+  readonly failed?: number;
 }) {
   const name = t.value.shell[to];
+  const texts = t.value.transfers;
   return (
     <a
       class="button quiet"
       href={`/${to}`}
       aria-current={page.value === to ? 'page' : undefined}
-      title={count > 0 ? t.value.transfers.count(count) : name}
+      title={failed > 0 ? texts.countFailed(failed) : count > 0 ? texts.count(count) : name}
     >
       <Icon name={icon} />
       <span class="label">{name}</span>
-      {count > 0 && <span class="badge-count">{count}</span>}
+      {count + failed > 0 && <span class={failed > 0 ? 'badge-count bad' : 'badge-count'}>{count + failed}</span>}
     </a>
   );
 }
@@ -103,15 +115,7 @@ function Side() {
     <nav class={isMenuOpen.value ? 'side open' : 'side'} aria-label={t.value.shell.buckets}>
       <div class="side-head">
         <h3>{t.value.shell.buckets}</h3>
-        <button
-          type="button"
-          class="quiet square"
-          title={t.value.shell.goTo}
-          aria-label={t.value.shell.goTo}
-          onClick={() => void goToBucket()}
-        >
-          <Icon name="search" />
-        </button>
+        <Button icon="search" tip={t.value.shell.goTo} onClick={() => void goToBucket()} />
       </div>
       <ul class="side-list">
         {[...own, ...others].map((name) => (

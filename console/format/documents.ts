@@ -1,26 +1,25 @@
 import { awsCommand, type Target } from './commands.ts';
 import { granteeUri, type Acl, type Grantee, type Resource } from '../s3/access.ts';
-import type { CorsRule } from '../s3/cors.ts';
 import type { LifecycleRule } from '../s3/lifecycle.ts';
-import type { Tag } from '../s3/tags.ts';
 import type { Website } from '../s3/website.ts';
+import type { CorsRule } from '../../shared/documents/cors.ts';
+import type { Tag } from '../../shared/documents/tagging.ts';
 
 /*
  * Settings of a bucket as the AWS CLI takes them: documents in JSON. Absent elements are omitted.
  */
 
-const unlessEmpty = <T extends string | readonly string[]>(value: T): T | undefined =>
-  value.length === 0 ? undefined : value;
+const unlessEmpty = (value: string): string | undefined => (value === '' ? undefined : value);
 
 /** Returns the value of `--cors-configuration`. */
 export function corsJson(rules: readonly CorsRule[]): string {
   return JSON.stringify({
     CORSRules: rules.map(({ id, origins, methods, headers, expose, maxAge }) => ({
-      ID: unlessEmpty(id),
+      ID: id,
       AllowedOrigins: origins,
       AllowedMethods: methods,
-      AllowedHeaders: unlessEmpty(headers),
-      ExposeHeaders: unlessEmpty(expose),
+      AllowedHeaders: headers,
+      ExposeHeaders: expose,
       MaxAgeSeconds: maxAge,
     })),
   });

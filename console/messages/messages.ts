@@ -1,15 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { formatDate, formatExactDate, formatMinute } from '../format/date.ts';
 import { formatNumber, formatSize } from '../format/size.ts';
-import { en } from './en/en.ts';
-
-/** A dictionary: the keys of the English one, with texts, and functions that return texts. */
-export type Dictionary = Widened<typeof en>;
-type Widened<T> = T extends string
-  ? string
-  : T extends (...parameters: infer P) => string
-    ? (...parameters: P) => string
-    : { readonly [K in keyof T]: Widened<T[K]> };
+import { en, type Dictionary } from './en/en.ts';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;

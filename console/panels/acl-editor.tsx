@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { t } from '../messages/messages.ts';
 import { permissions, type Acl, type Grant, type Grantee, type Permission } from '../s3/access.ts';
+import { Button } from '../ui/button.tsx';
 import { CommandLine } from '../ui/command-line.tsx';
-import { Icon } from '../ui/icons.tsx';
+import { useSaving } from '../ui/form.ts';
 import { ErrorBox } from '../ui/notices.tsx';
 
 /** Edits the grants of an ACL to everybody, to all signed-in callers, and to projects (`project@customer`). */
@@ -22,8 +23,7 @@ export function AclEditor({
   const [kind, setKind] = useState<'everybody' | 'signed-in' | 'project'>('everybody');
   const [project, setProject] = useState('');
   const [permission, setPermission] = useState<Permission>('READ');
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
+  const { failure, busy, save } = useSaving();
   const texts = t.value.acl;
   const isChanged = grants !== acl.grants;
 
@@ -38,20 +38,10 @@ export function AclEditor({
     setGrants([...grants, { grantee, permission }]);
     setProject('');
   };
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onSave({ ...acl, grants });
-    } catch (failure) {
-      setError(failure);
-    }
-    setBusy(false);
-  };
 
   return (
     <div class="stack tight">
-      {error !== undefined && <ErrorBox error={error} />}
+      {failure !== undefined && <ErrorBox error={failure} />}
       <table>
         <thead>
           <tr>
@@ -73,14 +63,11 @@ export function AclEditor({
               </td>
               <td>{permissionName(grant.permission, isBucket)}</td>
               <td class="fit">
-                <button
-                  type="button"
-                  class="quiet square"
-                  aria-label={`${t.value.common.remove}: ${granteeName(grant.grantee)}, ${permissionName(grant.permission, isBucket)}`}
+                <Button
+                  icon="close"
+                  label={`${t.value.common.remove}: ${granteeName(grant.grantee)}, ${permissionName(grant.permission, isBucket)}`}
                   onClick={() => setGrants(grants.filter((_, each) => each !== index))}
-                >
-                  <Icon name="close" />
-                </button>
+                />
               </td>
             </tr>
           ))}
@@ -120,14 +107,17 @@ export function AclEditor({
         />
       )}
       <div class="row">
-        <button type="button" disabled={kind === 'project' && project.trim() === ''} onClick={add}>
-          <Icon name="plus" />
+        <Button icon="plus" disabled={kind === 'project' && project.trim() === ''} onClick={add}>
           {texts.addGrant}
-        </button>
+        </Button>
         <span class="grow hint">{isChanged ? texts.unsaved : ''}</span>
-        <button type="button" class="primary" disabled={!isChanged || busy} onClick={() => void save()}>
+        <Button
+          kind="primary"
+          disabled={!isChanged || busy}
+          onClick={() => void save(() => onSave({ ...acl, grants }))}
+        >
           {t.value.common.save}
-        </button>
+        </Button>
       </div>
       <CommandLine command={commandOf({ ...acl, grants })} />
     </div>

@@ -1,6 +1,7 @@
 import { visibleName } from '../format/names.ts';
 import { t } from '../messages/messages.ts';
 import type { Choice } from '../transfers/conflicts.ts';
+import { Button } from '../ui/button.tsx';
 import { ask, closeDialog } from '../ui/dialog.tsx';
 
 /** Asks what to do about existing names. */
@@ -16,18 +17,12 @@ export const askConflict = (key: string): Promise<Choice | undefined> =>
           <p>{texts.existsMeaning}</p>
         </div>
         <footer>
-          <button type="button" onClick={closeDialog}>
-            {t.value.transfers.stop}
-          </button>
-          <button type="button" onClick={() => answer('skip')}>
-            {texts.skip}
-          </button>
-          <button type="button" onClick={() => answer('both')}>
-            {texts.keepBoth}
-          </button>
-          <button type="button" class="primary" onClick={() => answer('replace')}>
+          <Button onClick={closeDialog}>{t.value.transfers.stop}</Button>
+          <Button onClick={() => answer('skip')}>{texts.skip}</Button>
+          <Button onClick={() => answer('both')}>{texts.keepBoth}</Button>
+          <Button kind="primary" onClick={() => answer('replace')}>
             {texts.replace}
-          </button>
+          </Button>
         </footer>
       </div>
     );

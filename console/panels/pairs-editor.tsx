@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { t } from '../messages/messages.ts';
+import { Button } from '../ui/button.tsx';
 import { CommandLine } from '../ui/command-line.tsx';
-import { Icon } from '../ui/icons.tsx';
+import { useSaving } from '../ui/form.ts';
 import { ErrorBox } from '../ui/notices.tsx';
 
 export type Pair = readonly [name: string, value: string];
@@ -27,28 +28,18 @@ export function PairsEditor({
   readonly onCancel: () => void;
 }) {
   const [rows, setRows] = useState<readonly Pair[]>(pairs.length > 0 ? pairs : [['', '']]);
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
+  const { failure, busy, save } = useSaving();
   const change = (index: number, pair: Pair): void => setRows(rows.map((row, each) => (each === index ? pair : row)));
   const named = rows.filter(([name]) => name.trim() !== '');
-  const save = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await onSave(named);
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-    }
-  };
   return (
     <form
       class="stack tight"
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        void save(() => onSave(named));
       }}
     >
-      {error !== undefined && <ErrorBox error={error} />}
+      {failure !== undefined && <ErrorBox error={failure} />}
       <div class="pairs">
         {rows.map(([name, value], index) => (
           <>
@@ -65,33 +56,27 @@ export function PairsEditor({
               value={value}
               onInput={(event) => change(index, [name, event.currentTarget.value])}
             />
-            <button
-              type="button"
-              class="quiet square"
-              aria-label={`${t.value.common.remove} ${index + 1}`}
+            <Button
+              icon="close"
+              label={`${t.value.common.remove} ${index + 1}`}
               onClick={() =>
                 fixedNames ? change(index, [name, '']) : setRows(rows.filter((_, each) => each !== index))
               }
-            >
-              <Icon name="close" />
-            </button>
+            />
           </>
         ))}
       </div>
       <div class="row">
         {!fixedNames && (
-          <button type="button" disabled={rows.length >= max} onClick={() => setRows([...rows, ['', '']])}>
-            <Icon name="plus" />
+          <Button icon="plus" disabled={rows.length >= max} onClick={() => setRows([...rows, ['', '']])}>
             {names.add}
-          </button>
+          </Button>
         )}
         <span class="grow" />
-        <button type="button" onClick={onCancel}>
-          {t.value.common.cancel}
-        </button>
-        <button type="submit" class="primary" disabled={busy}>
+        <Button onClick={onCancel}>{t.value.common.cancel}</Button>
+        <Button type="submit" kind="primary" disabled={busy}>
           {t.value.common.save}
-        </button>
+        </Button>
       </div>
       <CommandLine command={commandOf(named)} />
     </form>

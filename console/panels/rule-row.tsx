@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { t } from '../messages/messages.ts';
+import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/command-line.tsx';
-import { Icon } from '../ui/icons.tsx';
 
 /** A rule in a list: its description, and buttons to change and remove it. */
 export function RuleRow({
@@ -25,12 +25,10 @@ export function RuleRow({
   return (
     <section class="rule" aria-label={label}>
       <div class="grow">{children}</div>
-      <button type="button" class="quiet" aria-label={editLabel} onClick={onEdit}>
+      <Button kind="quiet" label={editLabel} onClick={onEdit}>
         {t.value.details.edit}
-      </button>
-      <button type="button" class="quiet square" aria-label={removeLabel} title={removeLabel} onClick={onRemove}>
-        <Icon name="trash" />
-      </button>
+      </Button>
+      <Button icon="trash" tip={removeLabel} onClick={onRemove} />
       {removeCommand !== undefined && (
         <CopyButton name={`${t.value.common.command}: ${removeLabel}`} text={removeCommand} />
       )}

@@ -1,4 +1,5 @@
 import { t } from '../messages/messages.ts';
+import { Button } from '../ui/button.tsx';
 
 /** A title, and a button that starts editing its section. */
 export function SectionHead({
@@ -14,9 +15,9 @@ export function SectionHead({
     <div class="section-head">
       {level === 2 ? <h2>{title}</h2> : <h3>{title}</h3>}
       {onEdit && (
-        <button type="button" class="quiet" onClick={onEdit} aria-label={`${t.value.details.edit}: ${title}`}>
+        <Button kind="quiet" label={`${t.value.details.edit}: ${title}`} onClick={onEdit}>
           {t.value.details.edit}
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -4,10 +4,11 @@ import { SectionHead } from './section-head.tsx';
 import { awsCommand } from '../format/commands.ts';
 import { taggingJson } from '../format/documents.ts';
 import { t } from '../messages/messages.ts';
-import { getTags, putTags, type Tag, type Tagged } from '../s3/tags.ts';
+import { getTags, putTags, type Tagged } from '../s3/tags.ts';
 import { config, session } from '../session/session.ts';
 import { useLoaded } from '../ui/loaded.ts';
 import { ErrorBox, notify } from '../ui/notices.tsx';
+import type { Tag } from '../../shared/documents/tagging.ts';
 
 /** The tags of an object or a bucket, which can be edited. */
 export function TagsPanel({

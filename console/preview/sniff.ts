@@ -1,7 +1,10 @@
 /** The kind of content, found by its bytes alone: the uploader chose name and Content-Type. */
 export type Sniffed =
   | { readonly kind: 'image' | 'audio' | 'video'; readonly type: string }
-  | { readonly kind: 'pdf' | 'json' | 'csv' | 'text' | 'none' };
+  | { readonly kind: 'json' | 'csv' | 'text'; readonly encoding: Encoding }
+  | { readonly kind: 'pdf' | 'none' };
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 interface Signature {
   readonly at: number;
@@ -37,22 +40,44 @@ export function sniff(bytes: Uint8Array): Sniffed {
   const begins = ({ at, bytes: wanted }: Signature): boolean =>
     [...wanted].every((char, index) => bytes[at + index] === char.charCodeAt(0));
   const known = signatures.find(begins);
-  if (known !== undefined && !(known.found.kind === 'image' && known.bytes === 'BM' && isText(bytes)))
-    return known.found;
-  if (!isText(bytes)) return { kind: 'none' };
-  const text = new TextDecoder().decode(bytes.subarray(0, enough));
-  if (/^\s*[{[]/.test(text)) return { kind: 'json' };
-  return { kind: isTable(text) ? 'csv' : 'text' };
+  const beginning = bytes.subarray(0, enough);
+  const encoding = encodingOf(beginning);
+  if (known !== undefined && !(known.bytes === 'BM' && encoding !== undefined)) return known.found;
+  if (encoding === undefined) return { kind: 'none' };
+  const text = new TextDecoder(encoding).decode(beginning);
+  const kind = /^\s*[{[]/.test(text) ? 'json' : isTable(text) ? 'csv' : 'text';
+  return { kind, encoding };
 }
 
-/** Returns whether the first bytes are text in UTF-8, without control characters other than those of text. */
-function isText(bytes: Uint8Array): boolean {
-  const beginning = bytes.subarray(0, enough);
-  if (beginning.some((byte) => byte < 9 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32))) return false;
+/** Returns the encoding in which bytes are text; undefined: in none. Latin-1 is read as its superset, as browsers do. */
+function encodingOf(bytes: Uint8Array): Encoding | undefined {
+  const wide = wideEncodingOf(bytes);
+  if (wide !== undefined) return isText(bytes, wide) ? wide : undefined;
+  if (isText(bytes, 'utf-8')) return 'utf-8';
+  // In single-byte text of Latin languages most letters are ASCII, which those of other data are by chance only.
+  const letters = bytes.filter((byte) => byte < 128).length;
+  return letters * 3 >= bytes.length * 2 && isText(bytes, 'windows-1252') ? 'windows-1252' : undefined;
+}
+
+/** Returns the kind of UTF-16 that a byte order mark names, or else the zeros of Latin letters. */
+function wideEncodingOf(bytes: Uint8Array): Encoding | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  const zeros = [0, 0];
+  for (const [at, byte] of bytes.entries()) if (byte === 0) zeros[at % 2]!++;
+  const [first, second] = zeros as [number, number];
+  if (first + second < bytes.length / 4) return undefined;
+  if (first === 0) return 'utf-16le';
+  return second === 0 ? 'utf-16be' : undefined;
+}
+
+/** Returns whether bytes are characters of an encoding, without control characters other than those of text. */
+function isText(bytes: Uint8Array, encoding: Encoding): boolean {
   try {
     // A character may be cut in two at the end.
-    new TextDecoder('utf-8', { fatal: true }).decode(beginning, { stream: true });
-    return true;
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true });
+    // eslint-disable-next-line no-control-regex -- these are what text does not have
+    return !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text);
   } catch {
     return false;
   }
@@ -79,7 +104,7 @@ export function separatorOf(text: string): string {
 }
 
 /** Reads rows of fields; quoted ones may contain separators, line breaks and doubled quotes. */
-export function parseCsv(text: string, separator: string, maxRows = Infinity): string[][] {
+export function parseCsv(text: string, separator: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
   let field = '';
@@ -88,7 +113,7 @@ export function parseCsv(text: string, separator: string, maxRows = Infinity): s
     row.push(field);
     field = '';
   };
-  for (let at = 0; at < text.length && rows.length < maxRows; at++) {
+  for (let at = 0; at < text.length; at++) {
     const char = text[at]!;
     if (isQuoted) {
       if (char !== '"') field += char;
@@ -102,7 +127,7 @@ export function parseCsv(text: string, separator: string, maxRows = Infinity): s
       row = [];
     } else if (char !== '\r') field += char;
   }
-  if ((field !== '' || row.length > 0) && rows.length < maxRows) {
+  if (field !== '' || row.length > 0) {
     endField();
     rows.push(row);
   }

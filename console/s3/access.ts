@@ -1,7 +1,12 @@
 import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
+import { isFailure, S3Failure } from './failure.ts';
 import type { Place } from './objects.ts';
-import { writeXml, type Tree, type Xml } from './xml.ts';
+import { writeXml } from './xml.ts';
+import { shownAcl, writtenAcl, type Grantee as WrittenGrantee } from '../../shared/documents/acl.ts';
+import { publicAccessBlock } from '../../shared/documents/bucket-settings.ts';
+import { publicLink, publicLinks } from '../../shared/documents/public-links.ts';
+import type { ValueOf } from '../../shared/documents/schema.ts';
 
 export const permissions = ['READ', 'WRITE', 'READ_ACP', 'WRITE_ACP', 'FULL_CONTROL'] as const;
 export type Permission = (typeof permissions)[number];
@@ -39,56 +44,64 @@ const addressOf = ({ bucket, key, versionId }: Resource, query: string) => ({
 
 export async function getAcl(client: S3Client, resource: Resource): Promise<Acl> {
   const xml = await client.document({ method: 'GET', ...addressOf(resource, 'acl') });
-  const owner = xml.find('Owner');
-  const grants = xml.find('AccessControlList')?.all('Grant') ?? [];
+  const { owner, grants } = shownAcl.content.read(xml);
   return {
-    owner: { id: owner?.textOf('ID') ?? '', name: owner?.textOf('DisplayName') ?? '' },
-    grants: grants.map((grant) => ({
-      grantee: granteeOf(grant.find('Grantee')),
-      permission: grant.textOf('Permission') as Permission,
-    })),
+    owner: { id: owner.id, name: owner.displayName },
+    grants: grants.map(({ grantee, permission }) => ({ grantee: granteeOf(grantee), permission })),
   };
 }
 
-function granteeOf(xml: Xml | undefined): Grantee {
-  const uri = xml?.optional('URI');
-  if (uri === undefined) return { kind: 'id', id: xml?.textOf('ID') ?? '', name: xml?.textOf('DisplayName') ?? '' };
-  if (uri.endsWith('/AllUsers')) return { kind: 'everybody' };
-  if (uri.endsWith('/AuthenticatedUsers')) return { kind: 'signed-in' };
-  return { kind: 'other-group', uri };
+function granteeOf({ by, name, displayName = '' }: WrittenGrantee): Grantee {
+  if (by !== 'uri') return { kind: 'id', id: name, name: displayName };
+  if (name.endsWith('/AllUsers')) return { kind: 'everybody' };
+  if (name.endsWith('/AuthenticatedUsers')) return { kind: 'signed-in' };
+  return { kind: 'other-group', uri: name };
 }
 
 export async function putAcl(client: S3Client, resource: Resource, acl: Acl): Promise<void> {
-  const grants = acl.grants.map(({ grantee, permission }): Tree => [
-    'Grant',
-    [granteeTree(grantee), ['Permission', permission]],
-  ]);
-  const body = writeXml([
-    'AccessControlPolicy',
-    [
-      ['Owner', [['ID', acl.owner.id]]],
-      ['AccessControlList', grants],
-    ],
-  ]);
-  await client.send({ method: 'PUT', ...addressOf(resource, 'acl'), body });
+  const grants = acl.grants.map(({ grantee, permission }) => ({ grantee: writtenGrantee(grantee), permission }));
+  const body = writeXml(writtenAcl, { owner: { id: acl.owner.id }, grants });
+  const isPublic = acl.grants.some(({ grantee }) => grantee.kind === 'everybody' || grantee.kind === 'signed-in');
+  await unlessBlocked(client, resource.bucket, isPublic && 'blockPublicAcls', () =>
+    client.send({ method: 'PUT', ...addressOf(resource, 'acl'), body }),
+  );
 }
 
-function granteeTree(grantee: Grantee): Tree {
-  const typed = (type: string, child: Tree): Tree => [
-    'Grantee',
-    [child],
-    ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="${type}"`,
-  ];
+/**
+ * Sends what may let everybody in. The service refuses it like something that the caller has no right to.
+ *
+ * @param name the switch of the bucket that would refuse it
+ * @throws S3Failure PublicAccessBlocked if that is on
+ */
+async function unlessBlocked(
+  client: S3Client,
+  bucket: string,
+  name: (typeof publicAccessSwitches)[number] | false,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (name === false || !isFailure(error, 'AccessDenied')) throw error;
+    const block = await getPublicAccessBlock(client, bucket).catch(() => undefined);
+    if (block?.[name] !== true) throw error;
+    // With what the service said, which its operator can look for.
+    const message = `${error.status} ${error.code}: ${switchElement(name)}`;
+    throw new S3Failure({ status: 0, code: 'PublicAccessBlocked', message, requestId: error.requestId });
+  }
+}
+
+function writtenGrantee(grantee: Grantee): WrittenGrantee {
   switch (grantee.kind) {
     case 'everybody':
     case 'signed-in':
-      return typed('Group', ['URI', granteeUri[grantee.kind]]);
+      return { by: 'uri', name: granteeUri[grantee.kind] };
     case 'other-group':
-      return typed('Group', ['URI', grantee.uri]);
+      return { by: 'uri', name: grantee.uri };
     case 'email':
-      return typed('AmazonCustomerByEmail', ['EmailAddress', grantee.email]);
+      return { by: 'emailAddress', name: grantee.email };
     case 'id':
-      return typed('CanonicalUser', ['ID', grantee.id]);
+      return { by: 'id', name: grantee.id };
   }
 }
 
@@ -114,7 +127,10 @@ export async function getPolicy(client: S3Client, bucket: string): Promise<strin
 
 export async function putPolicy(client: S3Client, bucket: string, policy: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
-  await client.send({ method: 'PUT', bucket, query: { policy: '' }, body: policy, headers });
+  const isPublic = /"\*"/.test(policy) && 'blockPublicPolicy';
+  await unlessBlocked(client, bucket, isPublic, () =>
+    client.send({ method: 'PUT', bucket, query: { policy: '' }, body: policy, headers }),
+  );
 }
 
 export async function deletePolicy(client: S3Client, bucket: string): Promise<void> {
@@ -133,59 +149,57 @@ export interface PublicLink {
 export async function createPublicLink(client: S3Client, place: Place, seconds: number): Promise<PublicLink> {
   const { bucket, key, versionId } = place;
   const query = { 'public-link': '', versionId, expires: String(seconds) };
-  return linkOf(await client.document({ method: 'POST', bucket, key, query }));
+  return linkOf(publicLink.content.read(await client.document({ method: 'POST', bucket, key, query })));
 }
 
 export async function listPublicLinks(client: S3Client, { bucket, key }: Place): Promise<PublicLink[]> {
   const xml = await client.document({ method: 'GET', bucket, key, query: { 'public-link': '' } });
-  return xml.all('PublicLink').map(linkOf);
+  return publicLinks.content.read(xml).links.map(linkOf);
 }
 
-function linkOf(xml: Xml): PublicLink {
-  const url = xml.optional('Url');
-  return {
-    id: xml.textOf('Id'),
-    ...(url !== undefined && { url }),
-    created: new Date(xml.textOf('Created')),
-    expires: new Date(xml.textOf('Expires')),
-  };
-}
+const linkOf = <Link extends { readonly created: number; readonly expires: number }>(link: Link) => ({
+  ...link,
+  created: new Date(link.created),
+  expires: new Date(link.expires),
+});
 
 export async function deletePublicLink(client: S3Client, { bucket, key }: Place, id: string): Promise<void> {
   await client.send({ method: 'DELETE', bucket, key, query: { 'public-link': '', id } });
 }
 
-export const publicAccessSwitches = [
-  'BlockPublicAcls',
-  'IgnorePublicAcls',
-  'BlockPublicPolicy',
-  'RestrictPublicBuckets',
-] as const;
-
 /** The four switches of PublicAccessBlock. */
-export type PublicAccessBlock = Readonly<Record<(typeof publicAccessSwitches)[number], boolean>>;
+export type PublicAccessBlock = ValueOf<typeof publicAccessBlock>;
+
+export const publicAccessSwitches = [
+  'blockPublicAcls',
+  'ignorePublicAcls',
+  'blockPublicPolicy',
+  'restrictPublicBuckets',
+] as const satisfies readonly (keyof PublicAccessBlock)[];
+
+/** The name of a switch, as an element of the document. */
+export const switchElement = (name: (typeof publicAccessSwitches)[number]): string =>
+  `${name[0]!.toUpperCase()}${name.slice(1)}`;
 
 const publicAccessQuery = { publicAccessBlock: '' };
+
+const allOff: PublicAccessBlock = {
+  blockPublicAcls: false,
+  ignorePublicAcls: false,
+  blockPublicPolicy: false,
+  restrictPublicBuckets: false,
+};
 
 /** Returns the switches, all off if they were never set. */
 export async function getPublicAccessBlock(client: S3Client, bucket: string): Promise<PublicAccessBlock> {
   const xml = await optionally(client.document({ method: 'GET', bucket, query: publicAccessQuery }));
-  const is = (name: string): boolean => xml?.textOf(name).trim().toLowerCase() === 'true';
-  return {
-    BlockPublicAcls: is('BlockPublicAcls'),
-    IgnorePublicAcls: is('IgnorePublicAcls'),
-    BlockPublicPolicy: is('BlockPublicPolicy'),
-    RestrictPublicBuckets: is('RestrictPublicBuckets'),
-  };
+  return xml ? publicAccessBlock.content.read(xml) : allOff;
 }
 
 /** Sets the switches; with all of them off, the configuration is removed. */
 export async function putPublicAccessBlock(client: S3Client, bucket: string, block: PublicAccessBlock): Promise<void> {
   const isAny = publicAccessSwitches.some((name) => block[name]);
   if (!isAny) return void (await client.send({ method: 'DELETE', bucket, query: publicAccessQuery }));
-  const body = writeXml([
-    'PublicAccessBlockConfiguration',
-    publicAccessSwitches.map((name): Tree => [name, block[name]]),
-  ]);
+  const body = writeXml(publicAccessBlock, block);
   await client.send({ method: 'PUT', bucket, query: publicAccessQuery, body });
 }

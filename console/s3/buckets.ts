@@ -1,6 +1,9 @@
 import { isFailure } from './failure.ts';
 import type { S3Client } from './client.ts';
 import { writeXml } from './xml.ts';
+import { encryption } from '../../shared/documents/bucket-settings.ts';
+import { bucketList, createBucketConfiguration, versioning } from '../../shared/documents/buckets.ts';
+import { policyStatus } from '../../shared/documents/stubs.ts';
 
 export interface Bucket {
   readonly name: string;
@@ -21,11 +24,9 @@ export async function listBuckets(client: S3Client): Promise<Bucket[]> {
   let token: string | undefined;
   do {
     const query = token === undefined ? {} : { 'continuation-token': token };
-    const xml = await client.document({ method: 'GET', query });
-    for (const bucket of xml.find('Buckets')?.all('Bucket') ?? []) {
-      buckets.push({ name: bucket.textOf('Name'), created: new Date(bucket.textOf('CreationDate')) });
-    }
-    token = xml.optional('ContinuationToken');
+    const page = bucketList.content.read(await client.document({ method: 'GET', query }));
+    buckets.push(...page.buckets.map(({ name, creationDate }) => ({ name, created: new Date(creationDate) })));
+    token = page.continuationToken;
   } while (token !== undefined && token !== '');
   return buckets;
 }
@@ -40,7 +41,7 @@ export async function headBucket(client: S3Client, bucket: string): Promise<Buck
 
 /** Creates a bucket. @throws S3Failure BucketAlreadyExists, InvalidBucketName, TooManyBuckets, … */
 export async function createBucket(client: S3Client, bucket: string, region: string): Promise<void> {
-  const body = writeXml(['CreateBucketConfiguration', [['LocationConstraint', region]]]);
+  const body = writeXml(createBucketConfiguration, { locationConstraint: region });
   await client.send({ method: 'PUT', bucket, ...(region !== '' && { body }) });
 }
 
@@ -50,12 +51,11 @@ export async function deleteBucket(client: S3Client, bucket: string): Promise<vo
 
 export async function getVersioning(client: S3Client, bucket: string): Promise<Versioning> {
   const xml = await client.document({ method: 'GET', bucket, query: { versioning: '' } });
-  const status = xml.textOf('Status');
-  return status === 'Enabled' || status === 'Suspended' ? status : 'Off';
+  return versioning.content.read(xml) ?? 'Off';
 }
 
 export async function putVersioning(client: S3Client, bucket: string, status: 'Enabled' | 'Suspended'): Promise<void> {
-  const body = writeXml(['VersioningConfiguration', [['Status', status]]]);
+  const body = writeXml(versioning, status);
   await client.send({ method: 'PUT', bucket, query: { versioning: '' }, body });
 }
 
@@ -63,9 +63,7 @@ export async function putVersioning(client: S3Client, bucket: string, status: 'E
 export async function putEncryption(client: S3Client, bucket: string, on: boolean): Promise<void> {
   const query = { encryption: '' };
   if (!on) return void (await client.send({ method: 'DELETE', bucket, query }));
-  const byDefault = ['ApplyServerSideEncryptionByDefault', [['SSEAlgorithm', 'AES256']]] as const;
-  const body = writeXml(['ServerSideEncryptionConfiguration', [['Rule', [byDefault]]]]);
-  await client.send({ method: 'PUT', bucket, query, body });
+  await client.send({ method: 'PUT', bucket, query, body: writeXml(encryption, { algorithm: 'AES256' }) });
 }
 
 export async function getEncryption(client: S3Client, bucket: string): Promise<boolean> {
@@ -75,7 +73,7 @@ export async function getEncryption(client: S3Client, bucket: string): Promise<b
 /** Returns whether the bucket's policy grants access to everybody. */
 export async function isPolicyPublic(client: S3Client, bucket: string): Promise<boolean> {
   const xml = await optionally(client.document({ method: 'GET', bucket, query: { policyStatus: '' } }));
-  return xml?.textOf('IsPublic').toLowerCase() === 'true';
+  return xml !== undefined && policyStatus.content.read(xml);
 }
 
 /** Awaits an optional setting. Returns undefined if it was never set, or if the service does not support it. */

@@ -2,7 +2,8 @@ import { isUnreachable, type Query } from './address.ts';
 import { failureOf, offline, S3Failure } from './failure.ts';
 import { sha256Hex } from './secret-key.ts';
 import { presign, signRequest, type Signer, type SignedRequest } from './sign.ts';
-import { parseXml, type Xml } from './xml.ts';
+import { parseXml } from './xml.ts';
+import type { XmlElement } from '../../shared/documents/element.ts';
 
 /** A request before it is signed. */
 export interface S3Request {
@@ -15,6 +16,8 @@ export interface S3Request {
   /** A document; {@link S3Client.upload} sends the bytes of objects. */
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  /** True for a request that does more if it is executed twice: it is repeated only if the service says that it did nothing. */
+  readonly once?: boolean;
 }
 
 /** A sent request, as the activity page shows it. */
@@ -67,7 +70,7 @@ export class S3Client {
     signer: Signer,
     listeners: {
       readonly record?: (record: RequestRecord) => void;
-      /** Called for responses that refuse the access key itself. */
+      /** Called for responses that refuse the access key itself, which may also be due to the request. */
       readonly rejected?: (failure: S3Failure) => void;
     } = {},
   ) {
@@ -108,7 +111,7 @@ export class S3Client {
   }
 
   /** Sends a request and reads the document it returns. */
-  async document(request: S3Request): Promise<Xml> {
+  async document(request: S3Request): Promise<XmlElement> {
     return parseXml(await (await this.send(request)).text());
   }
 
@@ -178,7 +181,7 @@ export class S3Client {
 
   private async mayRepeat(request: S3Request, failure: S3Failure, attempt: number): Promise<boolean> {
     if (this.learnClock(failure)) return attempt === 1;
-    const isBusy = failure.status === 503 || failure.status === 500;
+    const isBusy = failure.status === 503 || (failure.status === 500 && request.once !== true);
     const isLost = failure.code === 'Offline' && (request.method === 'GET' || request.method === 'HEAD') && attempt < 3;
     if (request.signal?.aborted || !(isBusy || isLost)) return false;
     await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
@@ -217,8 +220,8 @@ export class S3Client {
   }
 }
 
-/** Returns whether every further request with this key would fail, too. */
-const isOfKey = ({ code }: S3Failure): boolean =>
+/** Returns whether a failure is about the access key itself, and not about what was asked. */
+export const isOfKey = ({ code }: S3Failure): boolean =>
   ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'UserSuspended'].includes(code);
 
 function pathOf({ bucket, key }: Pick<S3Request, 'bucket' | 'key'>): string {

@@ -1,4 +1,4 @@
-import { parseXml } from './xml.ts';
+import { parseXml, textOf } from './xml.ts';
 
 /** An error that the service returned, or the lack of an answer (`code` is then `Offline`). */
 export class S3Failure extends Error {
@@ -29,13 +29,13 @@ const codes: Readonly<Record<number, string>> = {
 export function failureOf(status: number, body: string, requestId: string): S3Failure {
   if (body.includes('<Error')) {
     const xml = parseXml(body);
-    const error = xml.name === 'Error' ? xml : (xml.find('Error') ?? xml);
+    const error = xml.name === 'Error' ? xml : (xml.optional('Error') ?? xml);
     return new S3Failure({
       status,
-      code: error.textOf('Code'),
-      message: error.textOf('Message'),
+      code: textOf(error, 'Code'),
+      message: textOf(error, 'Message'),
       requestId,
-      serverTime: error.textOf('ServerTime'),
+      serverTime: textOf(error, 'ServerTime'),
     });
   }
   return new S3Failure({ status, code: codes[status] ?? `HTTP ${status}`, message: '', requestId });

@@ -1,6 +1,9 @@
 import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
-import { parseXml, writeXml, type Tree, type Xml } from './xml.ts';
+import { namespace, parseXml, strict, textOf } from './xml.ts';
+import type { XmlElement } from '../../shared/documents/element.ts';
+import { lifecycle } from '../../shared/documents/lifecycle.ts';
+import { escapeXml, tag } from '../../shared/documents/text.ts';
 
 /** A rule that the form can show: name, scope, two numbers of days, on or off. */
 export interface SimpleRule {
@@ -20,7 +23,7 @@ interface OtherRule {
   readonly kind: 'other';
   readonly name: string;
   readonly isEnabled: boolean;
-  readonly xml: Xml;
+  readonly xml: XmlElement;
 }
 
 export type LifecycleRule = SimpleRule | OtherRule;
@@ -31,63 +34,52 @@ export async function getLifecycle(client: S3Client, bucket: string): Promise<Li
   const response = await optionally(client.send({ method: 'GET', bucket, query }));
   return response === undefined
     ? []
-    : parseXml(await response.text())
-        .all('Rule')
+    : parseXml(await response.text(), strict)
+        .many('Rule')
         .map(ruleOf);
 }
 
 /** Replaces the rules of a bucket; none: removes them. */
 export async function putLifecycle(client: S3Client, bucket: string, rules: readonly LifecycleRule[]): Promise<void> {
   if (rules.length === 0) return void (await client.send({ method: 'DELETE', bucket, query }));
-  const body = writeXml(['LifecycleConfiguration', rules.map(treeOf)]);
+  const body = lifecycle.around(rules.map(written).join(''), namespace);
   await client.send({ method: 'PUT', bucket, query, body });
 }
 
-/** Reads a rule. One with an element that the form does not support is kept unchanged. */
-function ruleOf(xml: Xml): LifecycleRule {
-  const name = xml.textOf('ID');
-  const isEnabled = xml.textOf('Status') === 'Enabled';
-  const filter = xml.find('Filter');
-  const expiration = xml.find('Expiration');
-  const noncurrent = xml.find('NoncurrentVersionExpiration');
-  const only = (element: Xml | undefined, ...names: readonly string[]): boolean =>
-    element === undefined || element.children.every((child) => names.includes(child.name));
-  const isSimple =
-    only(xml, 'ID', 'Status', 'Filter', 'Prefix', 'Expiration', 'NoncurrentVersionExpiration') &&
-    only(filter, 'Prefix') &&
-    only(expiration, 'Days') &&
-    only(noncurrent, 'NoncurrentDays');
-  if (!isSimple) return { kind: 'other', name, isEnabled, xml };
-  const days = (element: Xml | undefined, child: string): number | undefined =>
-    element === undefined ? undefined : Number(element.textOf(child));
-  return {
-    kind: 'simple',
-    name,
-    prefix: filter?.textOf('Prefix') ?? xml.textOf('Prefix'),
-    days: days(expiration, 'Days'),
-    noncurrentDays: days(noncurrent, 'NoncurrentDays'),
-    isEnabled,
-  };
+/** Reads a rule. One with an element that the form does not support, or that is not known here, is kept unchanged. */
+function ruleOf(xml: XmlElement): LifecycleRule {
+  const isEnabled = textOf(xml, 'Status') === 'Enabled';
+  const other = { kind: 'other', name: textOf(xml, 'ID'), isEnabled, xml } as const;
+  try {
+    const { id = '', scope, expiration, noncurrent, abortDays } = lifecycle.content.item.read(xml);
+    const { form, prefix = '', ...conditions } = scope;
+    const hasDays = expiration === undefined || 'days' in expiration;
+    const isSimple = form !== 'and' && Object.keys(conditions).length === 0 && hasDays;
+    if (!isSimple || noncurrent?.newerVersions !== undefined || abortDays !== undefined) return other;
+    return { kind: 'simple', name: id, prefix, days: expiration?.days, noncurrentDays: noncurrent?.days, isEnabled };
+  } catch {
+    return other;
+  }
 }
 
-function treeOf(rule: LifecycleRule): Tree {
-  const status: Tree = ['Status', rule.isEnabled ? 'Enabled' : 'Disabled'];
+function written(rule: LifecycleRule): string {
+  const status = rule.isEnabled ? 'Enabled' : 'Disabled';
   if (rule.kind === 'other') {
     // Everything is unchanged except the status.
-    return ['Rule', rule.xml.children.map((child) => (child.name === 'Status' ? status : copyOf(child)))];
+    return tag(
+      'Rule',
+      rule.xml.children.map((each) => (each.name === 'Status' ? tag('Status', status) : copyOf(each))).join(''),
+    );
   }
-  return [
-    'Rule',
-    [
-      ['ID', rule.name],
-      ['Filter', rule.prefix === '' ? [] : [['Prefix', rule.prefix]]],
-      status,
-      rule.days === undefined ? undefined : ['Expiration', [['Days', rule.days]]],
-      rule.noncurrentDays === undefined
-        ? undefined
-        : ['NoncurrentVersionExpiration', [['NoncurrentDays', rule.noncurrentDays]]],
-    ],
-  ];
+  const { name, prefix, days, noncurrentDays } = rule;
+  return lifecycle.content.writeItem({
+    id: name,
+    status,
+    scope: { form: 'filter', ...(prefix !== '' && { prefix }) },
+    ...(days !== undefined && { expiration: { days } }),
+    ...(noncurrentDays !== undefined && { noncurrent: { days: noncurrentDays } }),
+  });
 }
 
-const copyOf = (xml: Xml): Tree => [xml.name, xml.children.length > 0 ? xml.children.map(copyOf) : xml.text];
+const copyOf = (xml: XmlElement): string =>
+  tag(xml.name, xml.children.length > 0 ? xml.children.map(copyOf).join('') : escapeXml(xml.text));

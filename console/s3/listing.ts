@@ -1,5 +1,6 @@
 import type { S3Client } from './client.ts';
-import type { Xml } from './xml.ts';
+import { textOf } from './xml.ts';
+import type { XmlElement } from '../../shared/documents/element.ts';
 
 export interface ObjectEntry {
   readonly kind: 'object';
@@ -59,19 +60,19 @@ export async function listObjects(client: S3Client, bucket: string, options: Lis
   const entries: Entry[] = [];
   for (const child of xml.children) {
     if (child.name === 'Contents') entries.push(objectOf(child));
-    else if (child.name === 'CommonPrefixes') entries.push({ kind: 'folder', key: decode(child.textOf('Prefix')) });
+    else if (child.name === 'CommonPrefixes') entries.push({ kind: 'folder', key: decode(textOf(child, 'Prefix')) });
   }
-  const next = xml.optional('NextContinuationToken');
+  const next = xml.optional('NextContinuationToken')?.text;
   return next === undefined ? { entries } : { entries, next };
 }
 
-function objectOf(xml: Xml): ObjectEntry {
+function objectOf(xml: XmlElement): ObjectEntry {
   return {
     kind: 'object',
-    key: decode(xml.textOf('Key')),
-    size: Number(xml.textOf('Size')),
-    modified: Date.parse(xml.textOf('LastModified')),
-    etag: xml.textOf('ETag').replaceAll('"', ''),
+    key: decode(textOf(xml, 'Key')),
+    size: Number(textOf(xml, 'Size')),
+    modified: Date.parse(textOf(xml, 'LastModified')),
+    etag: textOf(xml, 'ETag').replaceAll('"', ''),
   };
 }
 
@@ -123,8 +124,8 @@ export async function listVersions(
   };
   const xml = await client.document({ method: 'GET', bucket, query, signal });
   const versions = xml.children.filter(({ name }) => name === 'Version' || name === 'DeleteMarker').map(versionOf);
-  if (xml.textOf('IsTruncated') !== 'true') return { versions };
-  const next = { key: decode(xml.textOf('NextKeyMarker')), versionId: xml.textOf('NextVersionIdMarker') };
+  if (textOf(xml, 'IsTruncated') !== 'true') return { versions };
+  const next = { key: decode(textOf(xml, 'NextKeyMarker')), versionId: textOf(xml, 'NextVersionIdMarker') };
   return { versions, next };
 }
 
@@ -143,16 +144,27 @@ export async function* everyVersion(
   } while (after !== undefined);
 }
 
-function versionOf(xml: Xml): Version {
+function versionOf(xml: XmlElement): Version {
   return {
-    key: decode(xml.textOf('Key')),
-    versionId: xml.textOf('VersionId'),
-    isLatest: xml.textOf('IsLatest') === 'true',
-    modified: Date.parse(xml.textOf('LastModified')),
+    key: decode(textOf(xml, 'Key')),
+    versionId: textOf(xml, 'VersionId'),
+    isLatest: textOf(xml, 'IsLatest') === 'true',
+    modified: Date.parse(textOf(xml, 'LastModified')),
     isMarker: xml.name === 'DeleteMarker',
-    size: Number(xml.optional('Size') ?? 0),
-    etag: xml.textOf('ETag').replaceAll('"', ''),
+    size: Number(xml.optional('Size')?.text ?? 0),
+    etag: textOf(xml, 'ETag').replaceAll('"', ''),
   };
+}
+
+/** Returns the latest version of one object, or the delete marker that hides it. */
+export async function latestVersion(client: S3Client, bucket: string, key: string): Promise<Version | undefined> {
+  const xml = await client.document({
+    method: 'GET',
+    bucket,
+    query: { versions: '', ...encoded, prefix: key, 'max-keys': '1' },
+  });
+  const [first] = xml.children.filter(({ name }) => name === 'Version' || name === 'DeleteMarker').map(versionOf);
+  return first?.key === key ? first : undefined;
 }
 
 /** The versions of one object, without those of other names that begin with its name. */

@@ -1,5 +1,15 @@
 import type { S3Client, S3Request } from './client.ts';
-import { writeXml, type Tree, type Xml } from './xml.ts';
+import { writeXml } from './xml.ts';
+import {
+  alarmHistory,
+  alarmListing,
+  metricData,
+  monitoring,
+  putAlarmResult,
+  writtenAlarm,
+  type ShownAlarm,
+} from '../../shared/documents/monitoring.ts';
+import type { ValueOf } from '../../shared/documents/schema.ts';
 
 /*
  * Monitoring and alarms of a bucket, which are sub-resources of Stillage: docs/monitoring.md.
@@ -28,12 +38,12 @@ export type AlarmState = (typeof alarmStates)[number];
 /** Returns whether monitoring is on. @throws S3Failure AccessDenied without the privilege `monitoring` */
 export async function getMonitoring(client: S3Client, bucket: string): Promise<boolean> {
   const xml = await client.document({ method: 'GET', bucket, query: { monitoring: '' } });
-  return xml.textOf('Status') === 'Enabled';
+  return monitoring.content.read(xml) === 'Enabled';
 }
 
 /** Returns the request that turns monitoring on or off. */
 export function monitoringRequest(bucket: string, isOn: boolean): S3Request {
-  const body = writeXml(['MonitoringConfiguration', [['Status', isOn ? 'Enabled' : 'Disabled']]]);
+  const body = writeXml(monitoring, isOn ? 'Enabled' : 'Disabled');
   return { method: 'PUT', bucket, query: { monitoring: '' }, body };
 }
 
@@ -42,16 +52,7 @@ export async function putMonitoring(client: S3Client, bucket: string, isOn: bool
   await client.send(monitoringRequest(bucket, isOn));
 }
 
-/** A number at a time, in milliseconds since the epoch. */
-export interface Datapoint {
-  readonly at: number;
-  readonly value: number;
-}
-
-export interface MetricData {
-  readonly current: Datapoint;
-  readonly datapoints: readonly Datapoint[];
-}
+export type MetricData = Pick<ValueOf<typeof metricData>, 'current' | 'datapoints'>;
 
 export interface MetricQuery {
   readonly metric: Metric;
@@ -75,14 +76,12 @@ export async function getMetricData(client: S3Client, bucket: string, asked: Met
     start: time(start),
     end: time(end),
   };
-  const xml = await client.document({ method: 'GET', bucket, query });
-  const point = (of: Xml): Datapoint => ({ at: Date.parse(of.textOf('Timestamp')), value: Number(of.textOf('Value')) });
-  const current = xml.find('Current');
-  return {
-    current: current === undefined ? { at: end, value: NaN } : point(current),
-    datapoints: xml.all('Datapoint').map(point),
-  };
+  return metricData.content.read(await client.document({ method: 'GET', bucket, query }));
 }
+
+/** Tells whether a statistic of a metric is a number of bytes: how many samples there are is none. */
+export const isInBytes = ({ metric, statistic }: Readonly<{ metric: Metric; statistic: Statistic }>): boolean =>
+  metric === 'BucketSizeBytes' && statistic !== 'SampleCount';
 
 /** An alarm as it is set. */
 export interface AlarmSettings {
@@ -114,57 +113,45 @@ export async function listAlarms(client: S3Client, bucket: string): Promise<Alar
   let marker: string | undefined;
   do {
     const xml = await client.document({ method: 'GET', bucket, query: { alarms: '', marker } });
-    alarms.push(...xml.all('Alarm').map(alarmOf));
-    marker = xml.optional('NextMarker');
+    const page = alarmListing.content.read(xml);
+    alarms.push(...page.alarms.map(alarmOf));
+    marker = page.nextMarker;
   } while (marker !== undefined);
   return alarms;
 }
 
-const actionElements: Readonly<Record<AlarmState, string>> = {
-  OK: 'OKAction',
-  ALARM: 'AlarmAction',
-  INSUFFICIENT_DATA: 'InsufficientDataAction',
-};
-
-function alarmOf(xml: Xml): Alarm {
-  const actions = (state: AlarmState): string[] => xml.all(actionElements[state]).map(({ text }) => text);
+function alarmOf(alarm: ShownAlarm): Alarm {
+  const { OKAction, AlarmAction, InsufficientDataAction, ...others } = alarm;
   return {
-    name: xml.textOf('Name'),
-    description: xml.textOf('Description'),
-    metric: xml.textOf('Metric') as Metric,
-    statistic: xml.textOf('Statistic') as Statistic,
-    comparison: xml.textOf('ComparisonOperator') as Comparison,
-    threshold: Number(xml.textOf('Threshold')),
-    period: Number(xml.textOf('Period')),
-    evaluationPeriods: Number(xml.textOf('EvaluationPeriods')),
-    datapointsToAlarm: Number(xml.textOf('DatapointsToAlarm')),
-    missingData: xml.textOf('TreatMissingData') as MissingData,
-    actionsEnabled: xml.textOf('ActionsEnabled') === 'true',
-    actions: { OK: actions('OK'), ALARM: actions('ALARM'), INSUFFICIENT_DATA: actions('INSUFFICIENT_DATA') },
-    state: xml.textOf('State') as AlarmState,
-    reason: xml.textOf('StateReason'),
-    since: new Date(xml.textOf('StateUpdatedTimestamp')),
+    ...others,
+    description: others.description ?? '',
+    metric: others.metric as Metric,
+    statistic: others.statistic as Statistic,
+    comparison: others.comparison as Comparison,
+    missingData: others.treatMissingData as MissingData,
+    actions: { OK: OKAction, ALARM: AlarmAction, INSUFFICIENT_DATA: InsufficientDataAction },
+    state: others.state as AlarmState,
+    since: new Date(others.since),
   };
 }
 
 /** Returns the document of an alarm. */
 export function alarmDocument(alarm: AlarmSettings): string {
-  return writeXml([
-    'Alarm',
-    [
-      alarm.description === '' ? undefined : ['Description', alarm.description],
-      ['Metric', alarm.metric],
-      ['Statistic', alarm.statistic],
-      ['ComparisonOperator', alarm.comparison],
-      ['Threshold', alarm.threshold],
-      ['Period', alarm.period],
-      ['EvaluationPeriods', alarm.evaluationPeriods],
-      ['DatapointsToAlarm', alarm.datapointsToAlarm],
-      ['TreatMissingData', alarm.missingData],
-      ['ActionsEnabled', alarm.actionsEnabled],
-      ...alarmStates.flatMap((state) => alarm.actions[state].map((action): Tree => [actionElements[state], action])),
-    ],
-  ]);
+  return writeXml(writtenAlarm, {
+    Description: alarm.description === '' ? undefined : alarm.description,
+    Metric: alarm.metric,
+    Statistic: alarm.statistic,
+    ComparisonOperator: alarm.comparison,
+    Threshold: String(alarm.threshold),
+    Period: String(alarm.period),
+    EvaluationPeriods: String(alarm.evaluationPeriods),
+    DatapointsToAlarm: String(alarm.datapointsToAlarm),
+    TreatMissingData: alarm.missingData,
+    ActionsEnabled: String(alarm.actionsEnabled),
+    OKAction: alarm.actions.OK,
+    AlarmAction: alarm.actions.ALARM,
+    InsufficientDataAction: alarm.actions.INSUFFICIENT_DATA,
+  });
 }
 
 /**
@@ -174,7 +161,7 @@ export function alarmDocument(alarm: AlarmSettings): string {
 export async function putAlarm(client: S3Client, bucket: string, alarm: AlarmSettings): Promise<string | undefined> {
   const query = { alarm: '', name: alarm.name };
   const xml = await client.document({ method: 'PUT', bucket, query, body: alarmDocument(alarm) });
-  return xml.optional('WebhookSecret');
+  return putAlarmResult.content.read(xml).webhookSecret;
 }
 
 /** Deletes an alarm and its history. */
@@ -202,11 +189,7 @@ export async function getAlarmHistory(
   marker?: string,
 ): Promise<AlarmHistoryPage> {
   const xml = await client.document({ method: 'GET', bucket, query: { 'alarm-history': '', name, marker } });
-  const events = xml.all('Item').map((item) => ({
-    at: new Date(item.textOf('Timestamp')),
-    type: item.textOf('Type'),
-    summary: item.textOf('Summary'),
-  }));
-  const next = xml.optional('NextMarker');
-  return next === undefined ? { events } : { events, next };
+  const { entries, nextMarker } = alarmHistory.content.read(xml);
+  const events = entries.map(({ at, ...entry }) => ({ at: new Date(at), ...entry }));
+  return nextMarker === undefined ? { events } : { events, next: nextMarker };
 }

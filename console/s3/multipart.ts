@@ -1,6 +1,7 @@
 import { failureOf } from './failure.ts';
 import type { S3Client } from './client.ts';
-import { writeXml, type Tree } from './xml.ts';
+import { writeXml } from './xml.ts';
+import { completedParts, initiateMultipartUploadResult, partListing } from '../../shared/documents/multipart.ts';
 
 export interface Part {
   readonly number: number;
@@ -28,7 +29,7 @@ export async function createMultipartUpload(
   headers: Readonly<Record<string, string>>,
 ): Promise<string> {
   const xml = await client.document({ method: 'POST', bucket, key, query: { uploads: '' }, headers });
-  return xml.textOf('UploadId');
+  return initiateMultipartUploadResult.content.read(xml).uploadId;
 }
 
 /** The parts of an upload that the service has. */
@@ -42,14 +43,9 @@ export async function listParts(client: S3Client, bucket: string, key: string, u
       key,
       query: { uploadId, 'part-number-marker': marker },
     });
-    for (const part of xml.all('Part')) {
-      parts.push({
-        number: Number(part.textOf('PartNumber')),
-        size: Number(part.textOf('Size')),
-        etag: part.textOf('ETag').replaceAll('"', ''),
-      });
-    }
-    marker = xml.textOf('IsTruncated') === 'true' ? xml.textOf('NextPartNumberMarker') : undefined;
+    const page = partListing.content.read(xml);
+    parts.push(...page.parts.map(({ partNumber, size, etag }) => ({ number: partNumber, size, etag })));
+    marker = page.isTruncated ? String(page.nextPartNumberMarker) : undefined;
   } while (marker !== undefined);
   return parts;
 }
@@ -63,19 +59,13 @@ export async function completeMultipartUpload(
 ): Promise<void> {
   const list = [...parts]
     .sort((a, b) => a.number - b.number)
-    .map(({ number, etag }): Tree => [
-      'Part',
-      [
-        ['PartNumber', number],
-        ['ETag', `"${etag}"`],
-      ],
-    ]);
+    .map(({ number, etag }) => ({ partNumber: number, etag, checksums: [] }));
   const response = await client.send({
     method: 'POST',
     bucket,
     key,
     query: { uploadId },
-    body: writeXml(['CompleteMultipartUpload', list]),
+    body: writeXml(completedParts, list),
     headers,
   });
   const text = await response.text();

@@ -1,7 +1,13 @@
 import { uriEncode } from './address.ts';
 import type { S3Client, S3Request } from './client.ts';
+import { S3Failure } from './failure.ts';
+import { decodeMetadata, encodeMetadata, fromHeader } from './header-text.ts';
 import { getTags } from './tags.ts';
-import { writeXml, type Tree } from './xml.ts';
+import { writeXml } from './xml.ts';
+import { copyPartResult } from '../../shared/documents/copy.ts';
+import { deleteResult, deletions } from '../../shared/documents/delete-objects.ts';
+import { completedParts, initiateMultipartUploadResult } from '../../shared/documents/multipart.ts';
+import type { ValueOf } from '../../shared/documents/schema.ts';
 
 /** The headers of an object that its owner sets, besides metadata. */
 export const standardHeaders = [
@@ -64,9 +70,13 @@ export async function headObject(
     storageClass: headers.get('x-amz-storage-class') ?? 'STANDARD',
     encryption: own ? 'SSE-C' : (headers.get('x-amz-server-side-encryption') ?? ''),
     headers: Object.fromEntries(
-      standardHeaders.map((name) => [name, headers.get(name) ?? ''] as const).filter(([, value]) => value !== ''),
+      standardHeaders
+        .map((name) => [name, fromHeader(headers.get(name) ?? '')] as const)
+        .filter(([, value]) => value !== ''),
     ),
-    metadata: below(metaPrefix),
+    metadata: Object.fromEntries(
+      Object.entries(below(metaPrefix)).map(([name, value]) => [name, decodeMetadata(value)] as const),
+    ),
     checksums,
     expiration: headers.get('x-amz-expiration') ?? '',
   };
@@ -109,6 +119,7 @@ export interface Doomed {
 
 export interface Undeleted {
   readonly key: string;
+  readonly versionId?: string | undefined;
   readonly code: string;
   readonly message: string;
 }
@@ -130,21 +141,17 @@ export interface Deletion {
 
 /** Deletes up to 1,000 objects or versions. */
 export async function deleteObjects(client: S3Client, bucket: string, doomed: readonly Doomed[]): Promise<Deletion> {
-  const objects = doomed.map(({ key, versionId }): Tree => [
-    'Object',
-    [['Key', key], versionId === undefined ? undefined : ['VersionId', versionId]],
-  ]);
-  const body = writeXml(['Delete', objects]);
-  const xml = await client.document({ method: 'POST', bucket, query: { delete: '' }, body });
-  const markers = xml
-    .all('Deleted')
-    .filter((each) => each.textOf('DeleteMarkerVersionId') !== '' && each.optional('VersionId') === undefined)
-    .map((each) => ({ key: each.textOf('Key'), versionId: each.textOf('DeleteMarkerVersionId') }));
-  const undeleted = xml.all('Error').map((error) => ({
-    key: error.textOf('Key'),
-    code: error.textOf('Code'),
-    message: error.textOf('Message'),
-  }));
+  const body = writeXml(deletions, { objects: doomed });
+  const once = doomed.some(({ versionId }) => versionId === undefined);
+  const outcomes = deleteResult.content.read(
+    await client.document({ method: 'POST', bucket, query: { delete: '' }, body, once }),
+  );
+  const undeleted = outcomes.filter((each) => 'code' in each);
+  const markers = outcomes.flatMap((each) =>
+    'code' in each || !each.deleteMarkerVersionId || each.versionId !== undefined
+      ? []
+      : { key: each.key, versionId: each.deleteMarkerVersionId },
+  );
   return { undeleted, markers };
 }
 
@@ -229,9 +236,9 @@ async function copyByParts(
       }),
     },
   });
-  const uploadId = created.textOf('UploadId');
+  const { uploadId } = initiateMultipartUploadResult.content.read(created);
   try {
-    const parts: Tree[] = [];
+    const parts: ValueOf<typeof completedParts>[number][] = [];
     for (let start = 0, number = 1; start < size; start += maxCopied, number++) {
       const end = Math.min(start + maxCopied, size) - 1;
       const copied = await client.document({
@@ -247,15 +254,9 @@ async function copyByParts(
         },
         signal,
       });
-      parts.push([
-        'Part',
-        [
-          ['PartNumber', number],
-          ['ETag', copied.textOf('ETag')],
-        ],
-      ]);
+      parts.push({ partNumber: number, etag: copyPartResult.content.read(copied).etag, checksums: [] });
     }
-    const body = writeXml(['CompleteMultipartUpload', parts]);
+    const body = writeXml(completedParts, parts);
     await client.document({
       method: 'POST',
       bucket,
@@ -277,6 +278,7 @@ export const requestToRename = (bucket: string, from: string, to: string): S3Req
   key: to,
   query: { renameObject: '' },
   headers: { 'x-amz-rename-source': sourceOf({ bucket, key: from }) },
+  once: true,
 });
 
 /** Renames an object of any size within its bucket, in one request; readers see one of the two names. */
@@ -317,12 +319,15 @@ export async function replaceHeaders(
   });
 }
 
-/** Returns user metadata as headers. Adds the prefix, unless it was typed. */
+/** Returns user metadata as headers. Adds the prefix, unless it was typed. @throws S3Failure for a name that no header can have */
 function metadataHeaders(metadata: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => {
       const bare = name.toLowerCase().startsWith(metaPrefix) ? name.slice(metaPrefix.length) : name;
-      return [`${metaPrefix}${bare.toLowerCase()}`, value];
+      if (!/^[\w!#$%&'*+.^`|~-]+$/.test(bare)) {
+        throw new S3Failure({ status: 0, code: 'InvalidMetadataName', message: name, requestId: '' });
+      }
+      return [`${metaPrefix}${bare.toLowerCase()}`, encodeMetadata(value)];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { deriveSigningKey, sha256Hex, signText, type SecretKey } from './secret-key.ts';
 import { encodePath, encodeQuery, type Query } from './address.ts';
+import { toHeader } from './header-text.ts';
 
 /** An access key, and the key derived from its secret. */
 interface Credentials {
@@ -37,7 +38,7 @@ const unsigned = new Set(['content-length']);
 export async function signRequest(signer: Signer, request: UnsignedRequest, now: Date): Promise<SignedRequest> {
   const date = amzDate(now);
   const headers: Record<string, string> = {
-    ...request.headers,
+    ...Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, toHeader(value)])),
     'x-amz-date': date,
     'x-amz-content-sha256': request.payloadHash,
   };
@@ -86,7 +87,7 @@ export async function presign(
 
 async function signatureOf(signer: Signer, date: string, scope: string, canonical: string): Promise<string> {
   const key = await signingKey(signer, date.slice(0, 8));
-  return signText(key, ['AWS4-HMAC-SHA256', date, scope, await sha256Hex(canonical)].join('\n'));
+  return signText(key, ['AWS4-HMAC-SHA256', date, scope, await sha256Hex(bytesOf(canonical))].join('\n'));
 }
 
 const derived = new WeakMap<Credentials, { readonly name: string; readonly key: Promise<SecretKey> }>();
@@ -100,6 +101,9 @@ function signingKey({ credentials, region }: Signer, day: string): Promise<Secre
   derived.set(credentials, { name, key });
   return key;
 }
+
+/** The bytes of a canonical request, whose characters are bytes: {@link toHeader}. */
+const bytesOf = (text: string): ArrayBuffer => Uint8Array.from(text, (char) => char.charCodeAt(0)).buffer;
 
 const hostOf = ({ endpoint }: Signer): string => new URL(endpoint).host;
 const trimmed = (value: string): string => value.trim().replace(/ +/g, ' ');

@@ -1,6 +1,7 @@
 import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
-import { writeXml, type Tree, type Xml } from './xml.ts';
+import { writeXml } from './xml.ts';
+import { website as websiteType, type RoutingRule, type Website as Document } from '../../shared/documents/website.ts';
 
 /** A routing rule of a website. Empty strings mean absent elements. */
 export interface RedirectRule {
@@ -28,39 +29,28 @@ const query = { website: '' };
 /** Returns the website configuration, or undefined while the bucket is not a website. */
 export async function getWebsite(client: S3Client, bucket: string): Promise<Website | undefined> {
   const xml = await optionally(client.document({ method: 'GET', bucket, query }));
-  return xml && websiteOf(xml);
+  return xml && websiteOf(websiteType.content.read(xml));
 }
 
-function websiteOf(xml: Xml): Website {
-  const redirect = xml.find('RedirectAllRequestsTo');
-  if (redirect !== undefined) {
-    return { kind: 'redirect', host: redirect.textOf('HostName'), protocol: redirect.textOf('Protocol') };
+function websiteOf(document: Document): Website {
+  if ('redirectAll' in document) {
+    const { host, protocol = '' } = document.redirectAll;
+    return { kind: 'redirect', host, protocol };
   }
-  return {
-    kind: 'pages',
-    index: xml.find('IndexDocument')?.textOf('Suffix') ?? '',
-    error: xml.find('ErrorDocument')?.textOf('Key') ?? '',
-    rules: xml.find('RoutingRules')?.all('RoutingRule').map(ruleOf) ?? [],
-  };
+  const { index, error = '', rules } = document;
+  return { kind: 'pages', index, error, rules: rules.map(ruleOf) };
 }
 
-function ruleOf(xml: Xml): RedirectRule {
-  const condition = xml.find('Condition');
-  const redirect = xml.find('Redirect');
-  return {
-    prefix: condition?.textOf('KeyPrefixEquals') ?? '',
-    errorCode: condition?.textOf('HttpErrorCodeReturnedEquals') ?? '',
-    protocol: redirect?.textOf('Protocol') ?? '',
-    host: redirect?.textOf('HostName') ?? '',
-    replacePrefix: redirect?.optional('ReplaceKeyPrefixWith'),
-    replaceKey: redirect?.textOf('ReplaceKeyWith') ?? '',
-    code: redirect?.textOf('HttpRedirectCode') ?? '',
-  };
+const textOf = (number: number | undefined): string => (number === undefined ? '' : String(number));
+
+function ruleOf({ prefix = '', errorCode, redirect }: RoutingRule): RedirectRule {
+  const { protocol = '', host = '', replacePrefix, replaceKey = '', code } = redirect;
+  return { prefix, errorCode: textOf(errorCode), protocol, host, replacePrefix, replaceKey, code: textOf(code) };
 }
 
 /** Sets the website configuration, which turns the website on. @throws S3Failure InvalidArgument, InvalidRequest, … */
 export async function putWebsite(client: S3Client, bucket: string, website: Website): Promise<void> {
-  const body = writeXml(['WebsiteConfiguration', treesOf(website)]);
+  const body = writeXml(websiteType, documentOf(website));
   await client.send({ method: 'PUT', bucket, query, body });
 }
 
@@ -69,39 +59,28 @@ export async function deleteWebsite(client: S3Client, bucket: string): Promise<v
   await client.send({ method: 'DELETE', bucket, query });
 }
 
-function treesOf(website: Website): readonly (Tree | undefined)[] {
+function documentOf(website: Website): Document {
   if (website.kind === 'redirect') {
-    return [['RedirectAllRequestsTo', [['HostName', website.host], unlessEmpty('Protocol', website.protocol)]]];
+    const { host, protocol } = website;
+    return { redirectAll: { host, ...(isProtocol(protocol) && { protocol }) } };
   }
   const { index, error, rules } = website;
-  return [
-    ['IndexDocument', [['Suffix', index]]],
-    error === '' ? undefined : ['ErrorDocument', [['Key', error]]],
-    rules.length === 0 ? undefined : ['RoutingRules', rules.map(ruleTree)],
-  ];
+  return { index, ...(error !== '' && { error }), rules: rules.map(routingRuleOf) };
 }
 
-function ruleTree(rule: RedirectRule): Tree {
-  const condition = [
-    unlessEmpty('KeyPrefixEquals', rule.prefix),
-    unlessEmpty('HttpErrorCodeReturnedEquals', rule.errorCode),
-  ];
-  return [
-    'RoutingRule',
-    [
-      condition.some((each) => each !== undefined) ? ['Condition', condition] : undefined,
-      [
-        'Redirect',
-        [
-          unlessEmpty('Protocol', rule.protocol),
-          unlessEmpty('HostName', rule.host),
-          rule.replacePrefix === undefined ? undefined : ['ReplaceKeyPrefixWith', rule.replacePrefix],
-          unlessEmpty('ReplaceKeyWith', rule.replaceKey),
-          unlessEmpty('HttpRedirectCode', rule.code),
-        ],
-      ],
-    ],
-  ];
-}
+const isProtocol = (text: string) => text === 'http' || text === 'https';
 
-const unlessEmpty = (name: string, text: string): Tree | undefined => (text === '' ? undefined : [name, text]);
+function routingRuleOf(rule: RedirectRule): RoutingRule {
+  const { prefix, errorCode, protocol, host, replacePrefix, replaceKey, code } = rule;
+  return {
+    ...(prefix !== '' && { prefix }),
+    ...(errorCode !== '' && { errorCode: Number(errorCode) }),
+    redirect: {
+      ...(isProtocol(protocol) && { protocol }),
+      ...(host !== '' && { host }),
+      ...(replacePrefix !== undefined && { replacePrefix }),
+      ...(replaceKey !== '' && { replaceKey }),
+      ...(code !== '' && { code: Number(code) }),
+    },
+  };
+}

@@ -1,43 +1,34 @@
-/**
- * An element of a document. Its text excludes that of children. The reader is only for documents of the service, not for untrusted ones;
- * unlike DOMParser it accepts references to control characters, which keys may contain.
- */
-export class Xml {
-  text = '';
-  readonly children: Xml[] = [];
-  readonly attributes: Readonly<Record<string, string>>;
+import { XmlElement, type Reading } from '../../shared/documents/element.ts';
+import type { DocumentType } from '../../shared/documents/schema.ts';
+
+/** What this version does not know, the service may send all the same. */
+const lenient: Reading = {
+  isStrict: false,
+  fault: (reason) => new Error(reason),
+  refusal: (_, message) => new Error(message),
+};
+
+/** As the service reads what it is sent. */
+export const strict: Reading = { ...lenient, isStrict: true };
+
+interface Open {
   readonly name: string;
-
-  constructor(name: string, attributes: Readonly<Record<string, string>>) {
-    this.name = name;
-    this.attributes = attributes;
-  }
-
-  /** The first child of this name. */
-  find(name: string): Xml | undefined {
-    return this.children.find((child) => child.name === name);
-  }
-
-  /** All children of this name. */
-  all(name: string): Xml[] {
-    return this.children.filter((child) => child.name === name);
-  }
-
-  /** The text of the first child of this name, or the empty string. */
-  textOf(name: string): string {
-    return this.find(name)?.text ?? '';
-  }
-
-  /** The text of the first child of this name, if there is one. */
-  optional(name: string): string | undefined {
-    return this.find(name)?.text;
-  }
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: XmlElement[];
+  text: string;
 }
 
-/** Reads a document and returns its root. @throws Error if it has none. */
-export function parseXml(source: string): Xml {
-  const document = new Xml('', {});
+/**
+ * Reads a document and returns its root. Only for documents of the service, not for untrusted ones; unlike DOMParser it accepts references to
+ * control characters, which keys may contain.
+ * @throws Error if it has none
+ */
+export function parseXml(source: string, reading = lenient): XmlElement {
+  const document = opened('');
   const path = [document];
+  const close = ({ name, attributes, children, text }: Open): void => {
+    path.at(-1)!.children.push(new XmlElement(name, attributes, children, children.length > 0 ? '' : text, reading));
+  };
   for (let at = 0; at < source.length;) {
     const parent = path[path.length - 1]!;
     if (source[at] !== '<') {
@@ -51,14 +42,15 @@ export function parseXml(source: string): Xml {
     at = end + 1;
     if (tag.startsWith('?') || tag.startsWith('!')) continue;
     if (tag.startsWith('/')) {
-      if (path.length > 1) path.pop();
+      if (path.length > 1) close(path.pop()!);
       continue;
     }
     const isEmpty = tag.endsWith('/');
-    const element = elementOf(isEmpty ? tag.slice(0, -1) : tag);
-    parent.children.push(element);
-    if (!isEmpty) path.push(element);
+    const element = opened(isEmpty ? tag.slice(0, -1) : tag);
+    if (isEmpty) close(element);
+    else path.push(element);
   }
+  while (path.length > 1) close(path.pop()!);
   const root = document.children[0];
   if (root === undefined) throw new Error('The service sent no XML.');
   return root;
@@ -70,16 +62,16 @@ function endOf(source: string, char: string, from: number): number {
 }
 
 /** Reads `name a="1" b="2"`. */
-function elementOf(tag: string): Xml {
+function opened(tag: string): Open {
   const [head = '', ...values] = tag.split('"');
   const [name = '', first = ''] = head.split(' ', 2);
-  const attributes: Record<string, string> = {};
+  const attributes = new Map<string, string>();
   let next = first;
   for (let index = 0; index < values.length; index += 2) {
-    if (next.endsWith('=')) attributes[next.slice(0, -1)] = unescapeXml(values[index] ?? '');
+    if (next.endsWith('=')) attributes.set(next.slice(0, -1).replace(/^.*:/, ''), unescapeXml(values[index] ?? ''));
     next = (values[index + 1] ?? '').trim();
   }
-  return new Xml(name, attributes);
+  return { name, attributes, children: [], text: '' };
 }
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
@@ -93,28 +85,10 @@ function unescapeXml(text: string): string {
   });
 }
 
-/** A document to send: an element's name, and its text or its children. `undefined` children are left out. */
-export type Tree = readonly [
-  name: string,
-  content: string | number | boolean | readonly (Tree | undefined)[],
-  attributes?: string,
-];
+/** Returns the text of the child of this name, or the empty string. */
+export const textOf = (xml: XmlElement | undefined, name: string): string => xml?.optional(name)?.text ?? '';
 
-const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
+export const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-/** Writes a document, with the namespace of S3 at its root. */
-export function writeXml([name, content]: Tree): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>${element([name, content, ` xmlns="${namespace}"`])}`;
-}
-
-function element([name, content, attributes = '']: Tree): string {
-  const inside = Array.isArray(content)
-    ? (content as readonly (Tree | undefined)[]).map((child) => (child ? element(child) : '')).join('')
-    : escapeXml(String(content));
-  return `<${name}${attributes}>${inside}</${name}>`;
-}
-
-/** Escapes text; control characters as references, as the service reads them. */
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"'\p{Cc}]/gu, (char) => `&#${char.charCodeAt(0)};`);
-}
+/** Returns a document to send. */
+export const writeXml = <Value>(type: DocumentType<Value>, value: Value): string => type.write(value, namespace);

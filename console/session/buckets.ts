@@ -1,14 +1,20 @@
 import { computed, signal } from '@preact/signals';
 import { getAcl, isOpen } from '../s3/access.ts';
-import { getVersioning, headBucket, isPolicyPublic, listBuckets, type Bucket, type Versioning } from '../s3/buckets.ts';
+import {
+  getVersioning,
+  headBucket,
+  isPolicyPublic,
+  listBuckets,
+  type Bucket,
+  type BucketUse,
+  type Versioning,
+} from '../s3/buckets.ts';
 import { isFailure } from '../s3/failure.ts';
 import type { S3Client } from '../s3/client.ts';
 import { session } from './session.ts';
 
 /** The columns of the list of buckets, as far as they are known. */
 export interface BucketFacts {
-  readonly bytes: number;
-  readonly objects: number;
   readonly versioning: Versioning | undefined;
   readonly isPublic: boolean | undefined;
 }
@@ -16,6 +22,8 @@ export interface BucketFacts {
 export const buckets = signal<readonly Bucket[] | undefined>(undefined);
 export const bucketsError = signal<unknown>(undefined);
 export const facts = signal<ReadonlyMap<string, BucketFacts>>(new Map());
+/** Sizes and numbers of objects, as far as they are known. */
+export const uses = signal<ReadonlyMap<string, BucketUse>>(new Map());
 
 /** Returns the name of the favourites in localStorage: one for each access key, as other users of this browser must not see them. */
 const favouritesKey = (): string => `favourites/${session.peek()?.accessKeyId ?? ''}`;
@@ -55,23 +63,35 @@ export async function loadBuckets(): Promise<void> {
 
 const asked = new Map<string, Promise<void>>();
 
-/** Loads size, count, versioning and access of buckets, a few at a time. */
-export function loadFacts(client: S3Client, bucket: string, again = false): Promise<void> {
-  const known = asked.get(bucket);
-  if (known !== undefined && !again) return known;
-  const asking = queued(async () => {
-    const [use, versioning, policy, acl] = await Promise.all([
-      headBucket(client, bucket).catch(() => undefined),
+/** Loads size and count of a bucket, a few at a time: one request for each. */
+export const loadUse = (client: S3Client, bucket: string, again = false): Promise<void> =>
+  load(`use ${bucket}`, again, () => askUse(client, bucket));
+
+async function askUse(client: S3Client, bucket: string): Promise<void> {
+  const unknown: BucketUse = { bytes: NaN, objects: NaN };
+  const use = await headBucket(client, bucket).catch(() => unknown);
+  if (session.peek()?.client === client) uses.value = new Map(uses.value).set(bucket, use);
+}
+
+/** Loads size, count, versioning and access of a bucket, a few at a time. */
+export const loadFacts = (client: S3Client, bucket: string, again = false): Promise<void> =>
+  load(`facts ${bucket}`, again, async () => {
+    const [versioning, policy, acl] = await Promise.all([
       getVersioning(client, bucket).catch(() => undefined),
       isPolicyPublic(client, bucket).catch(() => undefined),
       getAcl(client, { bucket }).catch(() => undefined),
+      askUse(client, bucket),
     ]);
     const isPublic =
       policy === undefined && acl === undefined ? undefined : policy === true || (acl && isOpen(acl)) === true;
-    const learnt = { bytes: use?.bytes ?? NaN, objects: use?.objects ?? NaN, versioning, isPublic };
-    if (session.peek()?.client === client) facts.value = new Map(facts.value).set(bucket, learnt);
+    if (session.peek()?.client === client) facts.value = new Map(facts.value).set(bucket, { versioning, isPublic });
   });
-  asked.set(bucket, asking);
+
+function load(name: string, again: boolean, act: () => Promise<void>): Promise<void> {
+  const known = asked.get(name);
+  if (known !== undefined && !again) return known;
+  const asking = queued(act);
+  asked.set(name, asking);
   return asking;
 }
 
@@ -108,5 +128,6 @@ export function forgetBuckets(): void {
   buckets.value = undefined;
   bucketsError.value = undefined;
   facts.value = new Map();
+  uses.value = new Map();
   asked.clear();
 }

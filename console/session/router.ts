@@ -6,6 +6,7 @@ export type Route =
   | {
       readonly page: 'objects';
       readonly bucket: string;
+      /** The folder, ending in `/`; empty: the top. Without the slash: a path, of an object or of a folder. */
       readonly prefix: string;
       /** The key of the object whose details are open. */
       readonly selected?: string;

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { listBuckets } from '../s3/buckets.ts';
-import { S3Client, type RequestRecord } from '../s3/client.ts';
+import { isOfKey, S3Client, type RequestRecord } from '../s3/client.ts';
 import { isFailure } from '../s3/failure.ts';
 import { importSecret, type SecretKey } from '../s3/secret-key.ts';
 import type { Config } from './config.ts';
@@ -103,11 +103,24 @@ function clientOf(accessKeyId: string, secret: SecretKey): S3Client {
     record: (record) => {
       if (!retired.has(client)) activity.value = [record, ...activity.value].slice(0, maxRecords);
     },
-    rejected: () => {
-      if (session.value?.client === client) void signOut('rejected');
-    },
+    rejected: () => void confirmRejection(client),
   });
   return client;
+}
+
+let isConfirming = false;
+
+/** Ends the session if its key is refused once more: the first time, something may have changed the request on its way. */
+async function confirmRejection(client: S3Client): Promise<void> {
+  if (isConfirming || session.value?.client !== client) return;
+  isConfirming = true;
+  try {
+    await client.send({ method: 'GET', query: { account: '' } });
+  } catch (error) {
+    if (isFailure(error) && isOfKey(error) && session.value.client === client) await signOut('rejected');
+  } finally {
+    isConfirming = false;
+  }
 }
 
 async function keepKey(accessKeyId: string, key: CryptoKey): Promise<void> {

@@ -5,10 +5,12 @@ import {
   transferCommand,
 } from '../format/object-commands.ts';
 import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
+import { isUnreachable } from '../s3/address.ts';
 import type { S3Client } from '../s3/client.ts';
 import { everyObject, everyVersion, type Entry, type ObjectEntry } from '../s3/listing.ts';
-import { copyObject, deleteObjects, DeletionFailed, renameObject, type Doomed } from '../s3/objects.ts';
+import { copyObject, deleteObject, headObject, renameObject, type Doomed } from '../s3/objects.ts';
 import { Conflicts, type Ask } from './conflicts.ts';
+import { batches, deletion, type Batch } from './deletion.ts';
 import { once, type Job } from './job.ts';
 import { start } from './queue.ts';
 
@@ -85,8 +87,12 @@ export function startMove(
       conflicts.write(item.to, async (key, ifAbsent) => {
         if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent });
         const source = { bucket: from.bucket, key: item.from };
-        await copyObject(client, source, { bucket: to.bucket, key }, { size: item.size, ifAbsent, signal });
-        if (kind !== 'copy') await deleteOne(client, from.bucket, { key: item.from });
+        // A copy gets the defaults of its bucket; what is moved stays as it is.
+        const stored =
+          kind === 'copy' || isUnreachable(item.from) ? undefined : await headObject(client, from.bucket, item.from);
+        const options = { size: item.size, ifAbsent, signal, ...(stored && { stored }) };
+        await copyObject(client, source, { bucket: to.bucket, key }, options);
+        if (kind !== 'copy') await deleteObject(client, from.bucket, item.from);
       }),
   });
 }
@@ -96,16 +102,6 @@ async function* snapshot<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<
   const all: (readonly T[])[] = [];
   for await (const page of pages) all.push(page);
   yield all.flat();
-}
-
-async function deleteOne(client: S3Client, bucket: string, doomed: Doomed): Promise<void> {
-  const { undeleted } = await deleteObjects(client, bucket, [doomed]);
-  if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
-}
-
-/** A request of up to 1,000 keys. */
-interface Batch {
-  readonly doomed: readonly Doomed[];
 }
 
 /** Deletes objects and folders. Where the bucket keeps versions, the job can be undone: its delete markers are removed. */
@@ -121,17 +117,9 @@ export function startDelete(
     title: options.title,
     bucket,
     commands: () => entries.map((entry) => deleteCommand(client.signer, bucket, entry)),
-    unit: 'objects',
-    concurrency: 2,
+    ...deletion(client, bucket, (made) => markers.push(...made)),
     items: async function* (signal) {
       for await (const page of snapshot(objectsOf(client, bucket, entries, signal))) yield batches(page);
-    },
-    name: ({ doomed }) => doomed[0]?.key ?? '',
-    amount: ({ doomed }) => doomed.length,
-    work: async ({ doomed }) => {
-      const { undeleted, markers: made } = await deleteObjects(client, bucket, doomed);
-      markers.push(...made);
-      if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
     ended: () => {
       if (markers.length === 0) return;
@@ -161,16 +149,9 @@ export function startVersionDelete(
     title: options.title,
     bucket,
     commands: options.commands,
-    unit: 'objects',
-    concurrency: 2,
+    ...deletion(client, bucket),
     items: async function* (signal) {
       for await (const page of versions(signal)) yield batches(page);
-    },
-    name: ({ doomed }) => doomed[0]?.key ?? '',
-    amount: ({ doomed }) => doomed.length,
-    work: async ({ doomed }) => {
-      const { undeleted } = await deleteObjects(client, bucket, doomed);
-      if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
     },
     ...(options.ended && { ended: options.ended }),
   });
@@ -199,18 +180,6 @@ export function startUndelete(
     title,
     commands: () => markers.map(({ key, versionId }) => deleteVersionCommand(client.signer, bucket, key, versionId)),
   });
-}
-
-/** Cuts into requests, of up to 1,000 keys each. */
-function batches(all: readonly Doomed[]): readonly Batch[] {
-  const requests: Batch[] = [];
-  for (let start = 0; start < all.length; start += 1_000) {
-    const doomed = all
-      .slice(start, start + 1_000)
-      .map(({ key, versionId }) => ({ key, ...(versionId !== undefined && { versionId }) }));
-    requests.push({ doomed });
-  }
-  return requests;
 }
 
 /** Makes objects, and all objects in folders, public, or private except for grants by name. */

@@ -24,13 +24,13 @@ export interface ItemFailure<T> {
 }
 
 /** A job's work on one item: reports what it has done, and stops when told. */
-export interface Work {
+export interface Work<T = unknown> {
   /** Aborted by pause and by stop. */
   readonly signal: AbortSignal;
   /** Reports the amount of the item that is done, in the job's unit. */
   readonly progress: (amount: number) => void;
-  /** Reports that a part of the item failed while the rest continues. */
-  readonly fail: (name: string, error: unknown) => void;
+  /** Reports that a part of the item failed while the rest continues. @param part what is tried again; otherwise the whole item */
+  readonly fail: (name: string, error: unknown, part?: T) => void;
 }
 
 export interface JobSpec<T> {
@@ -47,7 +47,9 @@ export interface JobSpec<T> {
   readonly name: (item: T) => string;
   /** Returns the amount of an item in the job's unit: 1 if objects are counted. */
   readonly amount: (item: T) => number;
-  readonly work: (item: T, work: Work) => Promise<void>;
+  readonly work: (item: T, work: Work<T>) => Promise<void>;
+  /** Joins what failed, to try it again in fewer requests. */
+  readonly join?: (items: readonly T[]) => readonly T[];
   /** Called when nothing is left to do, also after a stop. */
   readonly ended?: () => void;
 }
@@ -124,7 +126,7 @@ export class Job<T = unknown> {
     this.total.value -= whole ? this.total.value : amounts;
     this.found.value -= whole ? this.found.value : items.length;
     if (whole) this.settled.value = this.finished.value = 0;
-    void this.run(whole ? this.spec.items(this.whole.signal) : once(items));
+    void this.run(whole ? this.spec.items(this.whole.signal) : once(this.spec.join?.(items) ?? items));
   }
 
   private async run(items: AsyncIterable<readonly T[]>): Promise<void> {
@@ -168,27 +170,36 @@ export class Job<T = unknown> {
       await this.awake();
       if (this.state.value === 'stopped') return;
       const { signal } = this.phase;
+      let amount = this.spec.amount(item);
       try {
         await this.spec.work(item, {
           signal,
-          progress: (amount) => this.progress(item, amount),
-          fail: (name, error) => this.fail({ item, name, error }),
+          progress: (done) => this.progress(item, done),
+          fail: (name, error, part) => {
+            this.fail({ item: part ?? item, name, error });
+            amount -= this.spec.amount(part ?? item);
+          },
         });
         this.settle(item);
-        this.settled.value += this.spec.amount(item);
+        this.settled.value += amount;
         this.finished.value += 1;
         return;
       } catch (error) {
+        // What was done is still done while it pauses: only the next attempt can say how much.
+        if (this.isPausedBy(signal, error)) continue;
         this.settle(item);
         if (signal.aborted) continue;
-        if (isFailure(error, 'Offline') && !isFinal(this.state.value)) {
-          this.waitForNetwork();
-          continue;
-        }
         this.fail({ item, name: this.spec.name(item), error });
         return;
       }
     }
+  }
+
+  private isPausedBy(signal: AbortSignal, error: unknown): boolean {
+    if (signal.aborted) return this.state.value !== 'stopped';
+    if (!isFailure(error, 'Offline') || isFinal(this.state.value)) return false;
+    this.waitForNetwork();
+    return true;
   }
 
   private fail(failure: ItemFailure<T>): void {

@@ -1,6 +1,6 @@
 import { contentTypeOf } from '../format/names.ts';
 import { uploadCommand } from '../format/object-commands.ts';
-import type { S3Client } from '../s3/client.ts';
+import type { S3Client, Upload } from '../s3/client.ts';
 import { isFailure, S3Failure } from '../s3/failure.ts';
 import {
   completeMultipartUpload,
@@ -16,7 +16,6 @@ import { begunPartsOf, forgetParts, keepParts, type BegunParts } from './begun-p
 import { Conflicts, type Ask } from './conflicts.ts';
 import { once, type Job, type Work } from './job.ts';
 import { start } from './queue.ts';
-import type { UnfinishedUpload } from './unfinished.ts';
 import { UploadQueue, type QueuedFile } from './upload-queue.ts';
 
 /** A file, and the key it shall have. */
@@ -26,6 +25,8 @@ export interface UploadItem {
   readonly path: string;
   readonly key: string;
 }
+
+type Sending = Pick<Work, 'signal' | 'progress'>;
 
 /** Browsers open six connections to a service; one is left for everything else. */
 const slots = 5;
@@ -47,19 +48,20 @@ async function withSlot<T>(act: () => Promise<T>): Promise<T> {
 /**
  * Uploads files, several at a time, large ones by parts.
  *
- * @param options.resumed the upload to resume, which a closed page left
+ * @param options.queueId the stored rest of an upload that a closed page left, to resume it
  */
 export function startUpload(
   client: S3Client,
   bucket: string,
   items: readonly UploadItem[],
-  options: { readonly title: string; readonly ask: Ask; readonly resumed?: UnfinishedUpload },
+  options: { readonly title: string; readonly ask: Ask; readonly queueId?: string | undefined },
 ): Job<UploadItem> {
-  const { title } = options;
+  const { title, queueId } = options;
   const conflicts = new Conflicts(options.ask);
-  const queue = options.resumed?.isQueued
-    ? UploadQueue.resume(options.resumed.id)
-    : UploadQueue.begin(client, bucket, title, items.map(queuedFileOf));
+  const queue =
+    queueId === undefined
+      ? UploadQueue.begin(client, bucket, title, items.map(queuedFileOf))
+      : UploadQueue.resume(queueId);
   const job: Job<UploadItem> = start<UploadItem>({
     kind: 'upload',
     title,
@@ -105,12 +107,12 @@ function uploadWhole(
   bucket: string,
   key: string,
   file: File,
-  work: Work,
+  work: Sending,
   ifAbsent: boolean,
 ): Promise<void> {
   return withSlot(async () => {
     const headers = { ...headersOf(file), ...ifNone(ifAbsent) };
-    await client.upload({ bucket, key, headers, body: file, signal: work.signal, onProgress: work.progress });
+    await send(client, { bucket, key, headers, body: file, signal: work.signal, onProgress: work.progress });
   });
 }
 
@@ -119,7 +121,7 @@ async function uploadLarge(
   bucket: string,
   key: string,
   file: File,
-  work: Work,
+  work: Sending,
   ifAbsent: boolean,
 ): Promise<void> {
   // Existing names are detected before the bytes are sent, and again at the write itself.
@@ -157,7 +159,7 @@ async function uploadParts(
   client: S3Client,
   begun: BegunParts,
   file: File,
-  work: Work,
+  work: Sending,
   ifAbsent: boolean,
 ): Promise<void> {
   const { bucket, key, uploadId, partSize } = begun;
@@ -194,8 +196,6 @@ async function uploadParts(
   await forgetParts(uploadId).catch(() => undefined);
 }
 
-const maxAttempts = 4;
-
 async function sendPart(
   client: S3Client,
   { bucket, key, uploadId }: BegunParts,
@@ -204,15 +204,22 @@ async function sendPart(
   signal: AbortSignal,
   onProgress: (bytes: number) => void,
 ): Promise<string> {
+  const query = { partNumber: String(number), uploadId };
+  const headers = await send(client, { bucket, key, query, body, signal, onProgress });
+  return (headers.get('etag') ?? '').replaceAll('"', '');
+}
+
+const maxAttempts = 4;
+
+/** Sends bytes, several times if the service is busy. */
+async function send(client: S3Client, upload: Upload): Promise<Headers> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const query = { partNumber: String(number), uploadId };
-      const headers = await client.upload({ bucket, key, query, body, signal, onProgress });
-      return (headers.get('etag') ?? '').replaceAll('"', '');
+      return await client.upload(upload);
     } catch (error) {
-      onProgress(0);
+      upload.onProgress(0);
       const passes = isFailure(error) && error.status >= 500;
-      if (signal.aborted || !passes || attempt === maxAttempts) throw error;
+      if (upload.signal.aborted || !passes || attempt === maxAttempts) throw error;
       await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt));
     }
   }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { t } from '../messages/messages.ts';
-import { Icon } from './icons.tsx';
+import { Button } from './button.tsx';
 import { attempt } from './notices.tsx';
 
 /** A command, to be copied: what a dialog or a page is about to do, as the AWS CLI does it. */
@@ -29,11 +29,11 @@ export function CopyButton({
   const [copied, setCopied] = useState(false);
   const name = copied ? t.value.common.copied : (given ?? t.value.common.copy);
   return (
-    <button
-      type="button"
-      class={label === undefined ? 'quiet square' : 'quiet small'}
-      aria-label={name}
-      title={name}
+    <Button
+      kind="quiet"
+      {...(label !== undefined && { class: 'small' })}
+      icon={copied ? 'check' : 'copy'}
+      tip={name}
       onClick={() => {
         void attempt(async () => {
           await copyText(typeof text === 'string' ? text : text());
@@ -42,9 +42,8 @@ export function CopyButton({
         });
       }}
     >
-      <Icon name={copied ? 'check' : 'copy'} />
-      {label !== undefined && <span>{copied ? name : label}</span>}
-    </button>
+      {label === undefined ? undefined : <span>{copied ? name : label}</span>}
+    </Button>
   );
 }
 

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
 import { CommandLine } from './command-line.tsx';
 import { t } from '../messages/messages.ts';
 import type { LabelledCommand } from '../format/commands.ts';
-import { Icon } from './icons.tsx';
 
 /** The dialog that is open. Its parts ask for one answer and close it. */
 const open = signal<{ readonly render: () => ComponentChildren; readonly cancel: () => void } | undefined>(undefined);
@@ -86,23 +86,18 @@ export function DialogForm({
     >
       <header>
         <h2 id="dialog-title">{title}</h2>
-        <button type="button" class="quiet square" aria-label={t.value.common.close} onClick={closeDialog}>
-          <Icon name="close" />
-        </button>
+        <Button icon="close" label={t.value.common.close} onClick={closeDialog} />
       </header>
-      <div class="dialog-body">
+      {/* What has no field to go to is scrolled by the keyboard as a whole. */}
+      <div class="dialog-body" {...(isOnlyClosed && { tabIndex: 0, role: 'group', 'aria-labelledby': 'dialog-title' })}>
         {children}
         {commands !== 'none' && commands.map((each, index) => <CommandLine key={index} {...each} />)}
       </div>
       <footer>
-        {!isOnlyClosed && (
-          <button type="button" onClick={closeDialog}>
-            {t.value.common.cancel}
-          </button>
-        )}
-        <button type="submit" class={danger ? 'danger' : 'primary'} disabled={disabled === true}>
+        {!isOnlyClosed && <Button onClick={closeDialog}>{t.value.common.cancel}</Button>}
+        <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={disabled === true}>
           {submit}
-        </button>
+        </Button>
       </footer>
     </form>
   );

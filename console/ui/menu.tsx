@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon, type IconName } from './icons.tsx';
+import { Button } from './button.tsx';
+import type { IconName } from './icons.tsx';
 
 export interface MenuItem {
   readonly label: string;
@@ -66,21 +67,20 @@ export function MenuHost() {
       {present.menu.map((group, index) => (
         <div role="group" key={index}>
           {group.map((item) => (
-            <button
+            <Button
               key={item.label}
-              type="button"
+              kind={item.danger ? 'bad' : undefined}
+              icon={item.icon}
               role="menuitem"
-              class={item.danger ? 'bad' : ''}
               disabled={item.disabled === true}
               onClick={() => {
                 closeMenu();
                 item.act();
               }}
             >
-              <Icon name={item.icon} />
               <span>{item.label}</span>
               {item.shortcut !== undefined && <kbd>{item.shortcut}</kbd>}
-            </button>
+            </Button>
           ))}
         </div>
       ))}

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { isFailure } from '../s3/failure.ts';
 import { t } from '../messages/messages.ts';
+import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
 
 interface Notice {
@@ -44,27 +45,22 @@ export function NoticeHost() {
     <div class="notices" role="status" aria-live="polite">
       {notices.value.map((notice) => (
         <div key={notice.id} class={notice.error === undefined ? 'notice' : 'notice bad'}>
-          <div>{notice.error === undefined ? notice.text : <ErrorText error={notice.error} />}</div>
+          <div>
+            {notice.error === undefined ? notice.text : notice.text !== '' && <strong>{notice.text}: </strong>}
+            {notice.error !== undefined && <ErrorText error={notice.error} />}
+          </div>
           {notice.action && (
-            <button
-              type="button"
-              class="quiet"
+            <Button
+              kind="quiet"
               onClick={() => {
                 dismiss(notice.id);
                 notice.action!.act();
               }}
             >
               {notice.action.label}
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
-            class="quiet square"
-            aria-label={t.value.common.close}
-            onClick={() => dismiss(notice.id)}
-          >
-            <Icon name="close" />
-          </button>
+          <Button icon="close" label={t.value.common.close} onClick={() => dismiss(notice.id)} />
         </div>
       ))}
     </div>
@@ -84,8 +80,10 @@ function ErrorText({ error }: { readonly error: unknown }) {
 
 /** Explains an error. */
 export function explain(error: unknown): { readonly words: string; readonly detail: string } {
+  const wordsOf = (code: string): string | undefined =>
+    Object.hasOwn(t.value.errors, code) ? t.value.errors[code as keyof typeof t.value.errors] : undefined;
   if (isFailure(error)) {
-    const known = (t.value.errors as Readonly<Record<string, string | undefined>>)[error.code];
+    const known = wordsOf(error.code);
     const id = error.requestId === '' ? '' : t.value.common.requestId(error.requestId);
     const own = known === undefined ? '' : error.message;
     const code = error.status === 0 ? '' : `${error.status} ${error.code}`;
@@ -95,7 +93,7 @@ export function explain(error: unknown): { readonly words: string; readonly deta
     };
   }
   const undeleted = (error as { undeleted?: { code: string; message: string } } | undefined)?.undeleted;
-  if (undeleted !== undefined) return { words: undeleted.message, detail: undeleted.code };
+  if (undeleted !== undefined) return { words: wordsOf(undeleted.code) ?? undeleted.message, detail: undeleted.code };
   return { words: error instanceof Error ? error.message : t.value.errors.unknown, detail: '' };
 }
 
@@ -107,11 +105,7 @@ export function ErrorBox({ error, retry }: { readonly error: unknown; readonly r
       <div>
         <ErrorText error={error} />
       </div>
-      {retry && (
-        <button type="button" onClick={retry}>
-          {t.value.common.retry}
-        </button>
-      )}
+      {retry && <Button onClick={retry}>{t.value.common.retry}</Button>}
     </div>
   );
 }

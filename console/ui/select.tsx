@@ -6,18 +6,18 @@ export function Select<K extends string>({
   hint,
   value,
   options,
-  onChange,
+  onInput,
 }: {
   readonly label: string;
   readonly hint?: string;
   readonly value: K;
   readonly options: readonly (readonly [value: K, name: string])[];
-  readonly onChange: (value: K) => void;
+  readonly onInput: (value: K) => void;
 }) {
   return (
     <Field label={label} hint={hint}>
       {(ids) => (
-        <select {...ids} value={value} onChange={(event) => onChange(event.currentTarget.value as K)}>
+        <select {...ids} value={value} onChange={(event) => onInput(event.currentTarget.value as K)}>
           {options.map(([key, name]) => (
             <option key={key} value={key}>
               {name}
@@ -28,3 +28,7 @@ export function Select<K extends string>({
     </Field>
   );
 }
+
+/** Options with their names; one without is its own. */
+export const named = <K extends string>(keys: readonly K[], names?: Readonly<Partial<Record<NoInfer<K>, string>>>) =>
+  keys.map((key) => [key, names?.[key] ?? key] as const);

@@ -4,24 +4,24 @@ import type { ComponentChildren } from 'preact';
 export function Switch({
   label,
   hint,
-  checked,
+  value,
   disabled,
-  onChange,
+  onInput,
 }: {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  readonly checked: boolean;
+  readonly value: boolean;
   readonly disabled?: boolean;
-  readonly onChange: (checked: boolean) => void;
+  readonly onInput: (checked: boolean) => void;
 }) {
   return (
     <label class="check">
       <input
         type="checkbox"
         role="switch"
-        checked={checked}
+        checked={value}
         disabled={disabled === true}
-        onChange={(event) => onChange(event.currentTarget.checked)}
+        onChange={(event) => onInput(event.currentTarget.checked)}
       />
       <span>
         {label}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
+import { Button } from './button.tsx';
 
 /** Tabs, of which one is shown. Arrows go from one to the next. */
 export function Tabs<K extends string>({
@@ -32,9 +33,8 @@ export function Tabs<K extends string>({
     <>
       <div class="tabs" role="tablist" aria-label={label} onKeyDown={onKeyDown}>
         {tabs.map(([key, name]) => (
-          <button
+          <Button
             key={key}
-            type="button"
             role="tab"
             id={`tab-${key}`}
             aria-selected={key === current}
@@ -43,7 +43,7 @@ export function Tabs<K extends string>({
             onClick={() => onChange(key)}
           >
             {name}
-          </button>
+          </Button>
         ))}
       </div>
       <div class="details-body" role="tabpanel" id="tab-panel" aria-labelledby={`tab-${current}`} tabIndex={0}>

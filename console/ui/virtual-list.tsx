@@ -14,6 +14,8 @@ interface Props {
   readonly row: (index: number) => ComponentChildren;
   /** The row to keep in view; negative: none. */
   readonly reveal: ReadonlySignal<number>;
+  /** The scroll position in pixels to begin at, as far as there are rows; it is kept up to date. */
+  readonly place: { top: number };
   /** Called with the rows shown. */
   readonly onShown: (first: number, last: number) => void;
 }
@@ -36,18 +38,21 @@ function scaleOf(
 }
 
 /** A list of any length, of which only the rows in view exist. */
-export function VirtualList({ count, rowHeight, row, reveal, onShown }: Props) {
+export function VirtualList({ count, rowHeight, row, reveal, place, onShown }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<View>({ top: 0, height: 600 });
   const { height, ratio } = scaleOf(count, rowHeight, view.height);
   const offset = view.top * ratio;
   const first = Math.max(0, Math.floor(offset / rowHeight) - overscan);
   const last = Math.min(count - 1, Math.ceil((offset + view.height) / rowHeight) + overscan);
-  const latest = useRef({ count, rowHeight });
-  latest.current = { count, rowHeight };
+  const latest = useRef({ count, rowHeight, place });
+  latest.current = { count, rowHeight, place };
+  /** The position to go to once there are enough rows. */
+  const wanted = useRef(place.top);
 
   const measure = useCallback((): void => {
     const { scrollTop, clientHeight } = box.current!;
+    if (wanted.current === 0) latest.current.place.top = scrollTop;
     const { ratio: now } = scaleOf(latest.current.count, latest.current.rowHeight, clientHeight);
     // Rows of a list that is not scaled stay where they are while it scrolls.
     const step = now === 1 ? (latest.current.rowHeight * overscan) / 2 : 1;
@@ -68,6 +73,16 @@ export function VirtualList({ count, rowHeight, row, reveal, onShown }: Props) {
       element.removeEventListener('scroll', measure);
     };
   }, []);
+
+  // Before the browser says that it scrolled, since there are fewer rows or others.
+  useLayoutEffect(() => {
+    if (count === 0) wanted.current = place.top;
+    if (wanted.current === 0) return;
+    const element = box.current!;
+    element.scrollTop = wanted.current;
+    if (element.scrollTop >= wanted.current - 1) wanted.current = 0;
+    measure();
+  }, [count, place]);
 
   // Only when the row to show changes: the user may scroll away from it.
   useLayoutEffect(

@@ -1,13 +1,8 @@
-import {
-  readAlarmDefinition,
-  readAlarmName,
-  type AlarmDefinition,
-  type AlarmFields,
-} from '../../shared/metadata/monitoring/alarm-definition.ts';
-import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
+import { alarm, putAlarmResult, writtenAlarm } from '../../shared/documents/monitoring.ts';
+import { readAlarmDefinition, readAlarmName, type AlarmDefinition } from '../../shared/monitoring/alarm-definition.ts';
+import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
+import { defineOperation } from '../../shared/protocol/operation.ts';
 import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';
-import { alarmDocument, putAlarmResult, readAlarm } from '../../shared/xml/monitoring.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
 
 /** Returns an alarm and its state. docs/monitoring.md */
 export const getAlarm = defineOperation({
@@ -18,19 +13,14 @@ export const getAlarm = defineOperation({
   parse: ({ bucket, query }) => ({ bucket, name: readAlarmName(query.get('name')) }),
   authorise: ({ bucket }) => [{ action: 'GetAlarm', bucket }],
   act: ({ name }, { bucket, monitoring }) => monitoring.alarms.load(bucket.id, name),
-  render: (alarm, _, { settings }) => ({ xml: alarmDocument(shownAlarm(alarm), settings.xmlNamespace) }),
+  render: (found, _, { settings }) => ({ xml: alarm.write(shownAlarm(found), settings.xmlNamespace) }),
 });
-
-const alarm: DocumentBody<AlarmFields> = {
-  maximum: 'documentBytes',
-  read: async (bytes, _, budget) => readAlarm(await parseXml(bytes, budget)),
-};
 
 /** Creates an alarm, or replaces its definition. docs/monitoring.md */
 export const putAlarm = defineOperation({
   name: 'PutAlarm',
   on: 'bucket',
-  body: alarm,
+  body: xmlBody(writtenAlarm),
   needs: { table: 'write' },
   parse: ({ bucket, query }) => ({ bucket, name: readAlarmName(query.get('name')) }),
   authorise: ({ bucket }) => [{ action: 'PutAlarm', bucket }],
@@ -39,7 +29,7 @@ export const putAlarm = defineOperation({
     return monitoring.alarms.put(authorisation, name, definition, settings.limits.alarmsPerBucket);
   },
   render: ({ webhookSecret }, { name }, { settings }) => ({
-    xml: putAlarmResult(name, webhookSecret, settings.xmlNamespace),
+    xml: putAlarmResult.write({ name, webhookSecret }, settings.xmlNamespace),
   }),
 });
 

@@ -1,13 +1,12 @@
+import { shownAcl as aclDocumentType } from '../../shared/documents/acl.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { aclDocument, bucketAcl } from '../../shared/protocol/acls/acl-document.ts';
 import { aclToShow, checkAclAllowed } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
 import { aclFields, factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
-import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
-import { defineOperation } from '../../shared/protocol/operation.ts';
+import { defineOperation, emptyXml } from '../../shared/protocol/operation.ts';
 import { shownAcl } from '../../shared/protocol/acls/shown-acl.ts';
-import { accessControlPolicy } from '../../shared/xml/acl.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAcl.html */
 export const getBucketAcl = defineOperation({
@@ -19,7 +18,7 @@ export const getBucketAcl = defineOperation({
   authorise: ({ bucket }) => [{ action: 'GetBucketAcl', bucket }],
   act: async (_, { bucket, buckets, projects, settings }) =>
     shownAcl(aclToShow(await bucketAcl(bucket, buckets), bucket), bucket.project, projects, settings.allUsersGroupUri),
-  render: ({ owner, grants }, _, { settings }) => ({ xml: accessControlPolicy(owner, grants, settings.xmlNamespace) }),
+  render: (acl, _, { settings }) => ({ xml: aclDocumentType.write(acl, settings.xmlNamespace) }),
 });
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketAcl.html */

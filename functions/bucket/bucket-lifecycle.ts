@@ -1,15 +1,16 @@
+import { lifecycle, type LifecycleRule } from '../../shared/documents/lifecycle.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
-import { parseIsoDate } from '../../shared/http/dates.ts';
-import {
-  decodeLifecycle,
-  encodeLifecycle,
-  type LifecycleRule,
-} from '../../shared/metadata/lifecycle/lifecycle-document.ts';
+import { decodeLifecycle, encodeLifecycle } from '../../shared/lifecycle/lifecycle-document.ts';
+import { withIds } from '../../shared/lifecycle/rule-ids.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
-import { tagLimits } from '../../shared/protocol/limits.ts';
+import { tagLimits, type Limits } from '../../shared/protocol/limits.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { lifecycleConfiguration, lifecycleParsing, lifecycleWriting } from '../../shared/xml/lifecycle.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
+import { checkTags } from '../../shared/protocol/tags.ts';
+import { parseXml, readList, type XmlSource } from '../../shared/xml/reader.ts';
+
+/** The steps of reading and of writing a rule: microseconds, as an event-loop budget counts them. */
+const stepsToRead = 16;
+const stepsToWrite = 8;
 
 /** Without effect, as there is one storage class only, but Terraform waits until it reads what it wrote. */
 const minimumSizeHeader = 'x-amz-transition-default-minimum-object-size';
@@ -29,24 +30,32 @@ export const getBucketLifecycleConfiguration = defineOperation({
       throw new S3Error('NoSuchLifecycleConfiguration', { details: { BucketName: bucket.name } });
     }
     const { rules, minimumSize } = decodeLifecycle(document);
-    return { rules: await new EventLoopBudget().run(lifecycleWriting(rules)), minimumSize };
+    const written = await new EventLoopBudget().map(rules, stepsToWrite, lifecycle.content.writeItem);
+    return { written, minimumSize };
   },
-  render: ({ rules, minimumSize }, _, { settings }) => ({
+  render: ({ written, minimumSize }, _, { settings }) => ({
     fields: [[minimumSizeHeader, minimumSize]],
-    xml: lifecycleConfiguration(rules, settings.xmlNamespace),
+    xml: lifecycle.around(written.join(''), settings.xmlNamespace),
   }),
 });
 
+/**
+ * Reads lifecycle rules. Those without an id get one.
+ * @throws S3Error MalformedXML, InvalidArgument, InvalidRequest, InvalidTag, NotImplemented (transitions)
+ */
+export async function readLifecycle(
+  source: XmlSource,
+  limits: Limits,
+  budget: EventLoopBudget,
+): Promise<readonly LifecycleRule[]> {
+  const rules = await readList(source, lifecycle, { most: limits.lifecycleRules, steps: stepsToRead }, budget);
+  for (const { scope } of rules) checkTags(scope.tags ?? [], tagLimits(limits, 'tagsPerObject'));
+  return budget.run(withIds(rules));
+}
+
 const configuration: DocumentBody<readonly LifecycleRule[]> = {
   maximum: 'documentBytes',
-  read: async (bytes, { limits }, budget) =>
-    budget.run(
-      lifecycleParsing(await parseXml(bytes, budget), {
-        maximumRules: limits.lifecycleRules,
-        tags: tagLimits(limits, 'tagsPerObject'),
-        parseTime: parseIsoDate,
-      }),
-    ),
+  read: async (bytes, { limits }, budget) => readLifecycle(await parseXml(bytes, budget), limits, budget),
 };
 
 /** Replaces all rules: https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html */

@@ -1,11 +1,6 @@
-import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
-import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import {
-  monitoringConfiguration,
-  readMonitoringConfiguration,
-  type MonitoringStatus,
-} from '../../shared/xml/monitoring.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
+import { monitoring as monitoringDocument } from '../../shared/documents/monitoring.ts';
+import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
+import { defineOperation, emptyXml } from '../../shared/protocol/operation.ts';
 
 /** Returns whether monitoring of a bucket is on. docs/monitoring.md */
 export const getBucketMonitoring = defineOperation({
@@ -16,19 +11,14 @@ export const getBucketMonitoring = defineOperation({
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'GetBucketMonitoring', bucket }],
   act: async (_, { bucket, monitoring }) => ((await monitoring.buckets.isOn(bucket.id)) ? 'Enabled' : 'Disabled'),
-  render: (status, _, { settings }) => ({ xml: monitoringConfiguration(status, settings.xmlNamespace) }),
+  render: (status, _, { settings }) => ({ xml: monitoringDocument.write(status, settings.xmlNamespace) }),
 });
-
-const configuration: DocumentBody<MonitoringStatus> = {
-  maximum: 'documentBytes',
-  read: async (bytes, _, budget) => readMonitoringConfiguration(await parseXml(bytes, budget)),
-};
 
 /** Turns monitoring on or off. While it is off, alarms are in the state INSUFFICIENT_DATA. docs/monitoring.md */
 export const putBucketMonitoring = defineOperation({
   name: 'PutBucketMonitoring',
   on: 'bucket',
-  body: configuration,
+  body: xmlBody(monitoringDocument),
   needs: { table: 'write' },
   parse: ({ bucket }) => ({ bucket }),
   authorise: ({ bucket }) => [{ action: 'PutBucketMonitoring', bucket }],

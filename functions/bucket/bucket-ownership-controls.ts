@@ -1,56 +1,25 @@
-import { S3Error } from '../../shared/errors/s3-error.ts';
-import { objectOwnerships, type ObjectOwnership } from '../../shared/metadata/buckets/bucket-settings.ts';
+import { ownershipControls } from '../../shared/documents/bucket-settings.ts';
 import { bucketAcl } from '../../shared/protocol/acls/acl-document.ts';
 import { checkOwnershipAllows } from '../../shared/protocol/acls/acl-restrictions.ts';
-import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
-import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import { ownershipControls, readOwnershipControls } from '../../shared/xml/bucket-settings.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
+import { bucketDocument } from '../../shared/protocol/bucket-document.ts';
 
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketOwnershipControls.html */
-export const getBucketOwnershipControls = defineOperation({
-  name: 'GetBucketOwnershipControls',
-  on: 'bucket',
-  body: 'none',
-  needs: { table: 'read' },
-  parse: ({ bucket }) => ({ bucket }),
-  authorise: ({ bucket }) => [{ action: 'GetBucketOwnershipControls', bucket }],
-  act: async (_, { bucket: { name, objectOwnership } }) => {
-    if (objectOwnership !== undefined) return objectOwnership;
-    throw new S3Error('OwnershipControlsNotFoundError', { details: { BucketName: name } });
-  },
-  render: (ownership, _, { settings }) => ({ xml: ownershipControls(ownership, settings.xmlNamespace) }),
-});
-
-const controls: DocumentBody<ObjectOwnership> = {
-  maximum: 'documentBytes',
-  read: async (bytes, _, budget) => readOwnershipControls(await parseXml(bytes, budget), objectOwnerships),
-};
-
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketOwnershipControls.html */
-export const putBucketOwnershipControls = defineOperation({
-  name: 'PutBucketOwnershipControls',
-  on: 'bucket',
-  body: controls,
-  needs: { table: 'write' },
-  parse: ({ bucket }) => ({ bucket }),
-  authorise: ({ bucket }) => [{ action: 'PutBucketOwnershipControls', bucket }],
-  act: (_, { authorisation, buckets, document }) =>
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html */
+export const {
+  get: getBucketOwnershipControls,
+  put: putBucketOwnershipControls,
+  delete: deleteBucketOwnershipControls,
+} = bucketDocument({
+  get: ['GetBucketOwnershipControls', 'GetBucketOwnershipControls'],
+  put: ['PutBucketOwnershipControls', 'PutBucketOwnershipControls'],
+  delete: ['DeleteBucketOwnershipControls', 'PutBucketOwnershipControls'],
+  absent: 'OwnershipControlsNotFoundError',
+  document: ownershipControls,
+  find: ({ bucket }) => bucket.objectOwnership,
+  store: ({ authorisation, buckets }, objectOwnership) =>
     buckets.configure(authorisation, async (bucket) => {
-      checkOwnershipAllows(document, await bucketAcl(bucket, buckets), bucket.project);
-      return { objectOwnership: document };
+      if (objectOwnership !== undefined) {
+        checkOwnershipAllows(objectOwnership, await bucketAcl(bucket, buckets), bucket.project);
+      }
+      return { objectOwnership };
     }),
-  render: emptyXml,
-});
-
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteBucketOwnershipControls.html */
-export const deleteBucketOwnershipControls = defineOperation({
-  name: 'DeleteBucketOwnershipControls',
-  on: 'bucket',
-  body: 'none',
-  needs: { table: 'write' },
-  parse: ({ bucket }) => ({ bucket }),
-  authorise: ({ bucket }) => [{ action: 'PutBucketOwnershipControls', bucket }],
-  act: (_, { authorisation, buckets }) => buckets.configure(authorisation, () => ({ objectOwnership: undefined })),
-  render: () => ({ status: 204 }),
 });

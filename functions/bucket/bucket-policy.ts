@@ -7,7 +7,7 @@ import {
   shownPolicy,
   type NamedPolicy,
   type PrincipalIds,
-} from '../../shared/access/policy.ts';
+} from '../../shared/access/policies/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { bucketPolicy, policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';

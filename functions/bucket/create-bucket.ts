@@ -1,39 +1,34 @@
 import { parseAclHeaders } from '../../shared/access/acl-headers.ts';
+import { createBucketConfiguration } from '../../shared/documents/buckets.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { checkBucketName } from '../../shared/http/bucket-name.ts';
 import type { Fields } from '../../shared/http/message.ts';
-import { objectOwnerships, type ObjectOwnership } from '../../shared/metadata/buckets/bucket-settings.ts';
+import { objectOwnerships, type ObjectOwnership } from '../../shared/storage/buckets/bucket-settings.ts';
 import { aclDocument } from '../../shared/protocol/acls/acl-document.ts';
 import { checkOwnershipAllows } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
+import { optionalXmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
-import { taggingOf } from '../../shared/protocol/bucket-tagging.ts';
-import { defineOperation, type DocumentBody, type Settings } from '../../shared/protocol/operation.ts';
-import { readCreateBucketConfiguration, type BucketConfiguration } from '../../shared/xml/buckets.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
+import { defineOperation, type Settings } from '../../shared/protocol/operation.ts';
+import { checkTags, taggingOf } from '../../shared/protocol/tags.ts';
 
-const configuration: DocumentBody<BucketConfiguration | undefined> = {
-  maximum: 'documentBytes',
-  optional: true,
-  read: async (bytes, { limits }, budget) =>
-    bytes.byteLength === 0
-      ? undefined
-      : readCreateBucketConfiguration(await parseXml(bytes, budget), tagLimits(limits, 'tagsPerBucket')),
-};
+const lockField = 'x-amz-bucket-object-lock-enabled';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html */
 export const createBucket = defineOperation({
   name: 'CreateBucket',
   on: 'bucket',
-  body: configuration,
+  body: optionalXmlBody(createBucketConfiguration, ({ tags = [] }, limits) =>
+    checkTags(tags, tagLimits(limits, 'tagsPerBucket')),
+  ),
   needs: { table: 'write' },
   bucketMustExist: false,
   parse: ({ bucket, fields }) => {
     checkBucketName(bucket);
-    return { bucket, asked: parseAclHeaders(fields), ownership: parseOwnership(fields) };
+    return { bucket, asked: parseAclHeaders(fields), ownership: parseOwnership(fields), isLocked: parseLocked(fields) };
   },
-  authorise: () => [{ action: 'CreateBucket' }],
-  act: async ({ bucket, asked, ownership }, context) => {
+  authorise: ({ bucket }) => [{ action: 'CreateBucket', newBucket: bucket }],
+  act: async ({ bucket, asked, ownership, isLocked }, context) => {
     const { authorisation, caller, buckets, document, settings } = context;
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
     checkRegion(document?.locationConstraint, settings);
@@ -41,17 +36,29 @@ export const createBucket = defineOperation({
     const acl = asked && (await findGrantees(asked, context))(owner, owner);
     if (acl) checkOwnershipAllows(ownership, acl, owner);
     const { tags = [], locationConstraint: location } = document ?? {};
-    await buckets.create(authorisation, bucket, owner, bucketQuota, {
+    const created = await buckets.create(authorisation, bucket, owner, bucketQuota, {
       documents: {
         ...(acl && { acl: aclDocument(acl) }),
         ...(tags.length > 0 && { tagging: taggingOf(tags) }),
       },
       objectOwnership: ownership,
-      location,
+      objectLock: isLocked ? {} : undefined,
+      // Many clients send an empty element instead of none.
+      location: location === '' ? undefined : location,
     });
+    // It is not to pass for locked.
+    const isMissed = created === 'owned' && isLocked && (await buckets.load(bucket)).objectLock === undefined;
+    if (isMissed) throw new S3Error('InvalidBucketState', { message: 'The bucket exists, and has no object lock.' });
   },
   render: (_, { bucket }) => ({ fields: [['location', `/${bucket}`]] }),
 });
+
+/** @throws S3Error InvalidArgument */
+function parseLocked(fields: Fields): boolean {
+  const value = fields.get(lockField)?.toLowerCase() ?? 'false';
+  if (value !== 'true' && value !== 'false') throw invalidArgument(lockField, value);
+  return value === 'true';
+}
 
 /** @throws S3Error InvalidArgument */
 function parseOwnership(fields: Fields): ObjectOwnership | undefined {

@@ -1,8 +1,8 @@
+import { alarmHistory } from '../../shared/documents/monitoring.ts';
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
-import { parsePageSize } from '../../shared/http/page-size.ts';
-import { readAlarmName } from '../../shared/metadata/monitoring/alarm-definition.ts';
+import { parsePageSize } from '../../shared/http/listing-parameters.ts';
+import { readAlarmName } from '../../shared/monitoring/alarm-definition.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { alarmHistory } from '../../shared/xml/monitoring.ts';
 
 const itemsPerPage = 100;
 
@@ -26,6 +26,9 @@ export const getAlarmHistory = defineOperation({
     return monitoring.history.list(bucket.id, id, { after, limit, now: clock.now() });
   },
   render: ({ entries, next }, { name, marker }, { settings }) => ({
-    xml: alarmHistory({ name, marker, nextMarker: next, entries }, settings.xmlNamespace),
+    xml: alarmHistory.write(
+      { name, marker, nextMarker: next, isTruncated: next !== undefined, entries },
+      settings.xmlNamespace,
+    ),
   }),
 });

@@ -1,5 +1,5 @@
+import { locationConstraint } from '../../shared/documents/buckets.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { locationConstraint } from '../../shared/xml/buckets.ts';
 
 /** S3's first region, for which S3 returns an empty location constraint. */
 const namelessRegion = 'us-east-1';
@@ -15,6 +15,6 @@ export const getBucketLocation = defineOperation({
   // The location constraint that the bucket was created with, else the region of the service. S3's first region is empty.
   act: async (_, { bucket, settings }) => bucket.location ?? settings.region,
   render: (region, _, { settings }) => ({
-    xml: locationConstraint(region === namelessRegion ? '' : region, settings.xmlNamespace),
+    xml: locationConstraint.write(region === namelessRegion ? '' : region, settings.xmlNamespace),
   }),
 });

@@ -1,7 +1,7 @@
+import { policyStatus } from '../../shared/documents/stubs.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { bucketPolicy } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { policyStatus } from '../../shared/xml/stubs.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicyStatus.html */
 export const getBucketPolicyStatus = defineOperation({
@@ -16,5 +16,5 @@ export const getBucketPolicyStatus = defineOperation({
     if (found === undefined) throw new S3Error('NoSuchBucketPolicy', { details: { BucketName: bucket.name } });
     return found.isPublic;
   },
-  render: (open, _, { settings }) => ({ xml: policyStatus(open, settings.xmlNamespace) }),
+  render: (open, _, { settings }) => ({ xml: policyStatus.write(open, settings.xmlNamespace) }),
 });

@@ -1,6 +1,6 @@
-import { quotaOf } from '../../shared/metadata/quotas/quotas.ts';
+import { bucketQuota } from '../../shared/documents/account.ts';
+import { quotaOf } from '../../shared/storage/quotas/quotas.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { bucketQuotaDocument } from '../../shared/xml/account.ts';
 
 /** Returns the quota of a bucket, and its use as in HeadBucket. docs/console.md */
 export const getBucketQuota = defineOperation({
@@ -15,5 +15,5 @@ export const getBucketQuota = defineOperation({
     const used = await usage.of(bucket.id);
     return { bytesLimit: limit.bytes, objectsLimit: limit.objects, ...used };
   },
-  render: (quota, _, { settings }) => ({ xml: bucketQuotaDocument(quota, settings.xmlNamespace) }),
+  render: (quota, _, { settings }) => ({ xml: bucketQuota.write(quota, settings.xmlNamespace) }),
 });

@@ -1,7 +1,8 @@
+import { metricData } from '../../shared/documents/monitoring.ts';
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
 import { parseIsoDate } from '../../shared/http/dates.ts';
 import type { Query } from '../../shared/http/query.ts';
-import { resolutionFor, samplingTime } from '../../shared/metadata/monitoring/resolutions.ts';
+import { resolutionFor, samplingTime } from '../../shared/monitoring/resolutions.ts';
 import {
   datapoints,
   metrics,
@@ -9,9 +10,8 @@ import {
   statistics,
   type Point,
   type Sample,
-} from '../../shared/metadata/monitoring/statistics.ts';
+} from '../../shared/monitoring/statistics.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { metricData } from '../../shared/xml/monitoring.ts';
 
 /** Returns the current value and the history of a metric. docs/monitoring.md */
 export const getMetricData = defineOperation({
@@ -55,7 +55,7 @@ export const getMetricData = defineOperation({
   },
 
   render: (data, { bucket, metric, statistic, period }, { settings }) => ({
-    xml: metricData(
+    xml: metricData.write(
       { bucket, metric, statistic, unit: metricUnits[metric], period: period / 1000, ...data },
       settings.xmlNamespace,
     ),

@@ -1,7 +1,7 @@
-import { parsePageSize } from '../../shared/http/page-size.ts';
+import { alarmListing } from '../../shared/documents/monitoring.ts';
+import { parsePageSize } from '../../shared/http/listing-parameters.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';
-import { listAlarmsResult } from '../../shared/xml/monitoring.ts';
 
 /** Returns the alarms of a bucket by name, in pages like those of ListObjects. docs/monitoring.md */
 export const listAlarms = defineOperation({
@@ -18,8 +18,13 @@ export const listAlarms = defineOperation({
   act: ({ marker, maxAlarms }, { bucket, monitoring }) =>
     monitoring.alarms.list(bucket.id, { after: marker, limit: maxAlarms }),
   render: ({ alarms, more }, input, { settings }) => ({
-    xml: listAlarmsResult(
-      { ...input, alarms: alarms.map(shownAlarm), nextMarker: more ? alarms.at(-1)?.name : undefined },
+    xml: alarmListing.write(
+      {
+        ...input,
+        alarms: alarms.map(shownAlarm),
+        nextMarker: more ? alarms.at(-1)?.name : undefined,
+        isTruncated: more,
+      },
       settings.xmlNamespace,
     ),
   }),

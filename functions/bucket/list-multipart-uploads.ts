@@ -1,6 +1,6 @@
-import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parsePageSize } from '../../shared/http/listing-parameters.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { listUploads } from '../../shared/metadata/listings/upload-listing.ts';
+import { listUploads } from '../../shared/storage/listings/upload-listing.ts';
 import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownersOf } from '../../shared/protocol/acls/owners.ts';

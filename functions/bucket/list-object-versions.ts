@@ -1,8 +1,8 @@
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
-import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parsePageSize } from '../../shared/http/listing-parameters.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { checkVersionId } from '../../shared/metadata/objects/version-id.ts';
-import { listVersions } from '../../shared/metadata/listings/version-listing.ts';
+import { checkVersionId } from '../../shared/storage/versions/version-id.ts';
+import { listVersions } from '../../shared/storage/listings/version-listing.ts';
 import { VersionRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
 import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';

@@ -1,10 +1,9 @@
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
-import { parseDelimiter } from '../../shared/http/delimiter.ts';
-import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parseDelimiter, parsePageSize } from '../../shared/http/listing-parameters.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { readListingToken, writeListingToken } from '../../shared/metadata/listings/listing-token.ts';
-import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
+import { readListingToken, writeListingToken } from '../../shared/storage/listings/listing-token.ts';
+import { listObjects } from '../../shared/storage/listings/object-listing.ts';
 import { ObjectRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
 import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';

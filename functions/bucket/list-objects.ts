@@ -1,8 +1,7 @@
-import { parseDelimiter } from '../../shared/http/delimiter.ts';
-import { parsePageSize } from '../../shared/http/page-size.ts';
+import { parseDelimiter, parsePageSize } from '../../shared/http/listing-parameters.ts';
 import { parseEncodingType } from '../../shared/http/url-encoding.ts';
-import { markerOf, positionOf } from '../../shared/metadata/listings/listing-marker.ts';
-import { listObjects as listPageOfObjects } from '../../shared/metadata/listings/object-listing.ts';
+import { markerOf, positionOf } from '../../shared/storage/listings/listing-token.ts';
+import { listObjects as listPageOfObjects } from '../../shared/storage/listings/object-listing.ts';
 import { ObjectRowsXml } from '../../shared/protocol/objects/listed-objects.ts';
 import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';

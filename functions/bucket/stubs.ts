@@ -1,80 +1,64 @@
+import type { Action } from '../../shared/access/rights.ts';
+import type { DocumentType } from '../../shared/documents/schema.ts';
+import { acceleration, logging, notification, requestPayment } from '../../shared/documents/stubs.ts';
 import { S3Error, type PlainErrorCode } from '../../shared/errors/s3-error.ts';
-import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
-import { defineOperation, type AnyOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
-import type { OperationName } from '../../shared/protocol/routes.ts';
-import {
-  accelerateConfiguration,
-  bucketLoggingStatus,
-  notificationConfiguration,
-  readNoLogging,
-  readNoNotifications,
-  readRequestPayment,
-  requestPaymentConfiguration,
-} from '../../shared/xml/stubs.ts';
-import { parseXml, type XmlSource } from '../../shared/xml/reader.ts';
+import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
+import { defineOperation, type AnyOperation, emptyXml } from '../../shared/protocol/operation.ts';
+import type { ImplementedName } from '../../shared/protocol/operation-table.ts';
 
 /**
  * Unsupported configurations. Terraform and others read them from every bucket and expect S3's response for a bucket that never used
  * the feature: a document, or the error for a missing configuration.
  */
-const answers: Partial<Record<OperationName, PlainErrorCode | ((namespace: string) => string)>> = {
-  GetBucketRequestPayment: requestPaymentConfiguration,
-  GetBucketAccelerateConfiguration: accelerateConfiguration,
-  GetBucketLogging: bucketLoggingStatus,
-  GetBucketNotificationConfiguration: notificationConfiguration,
-  GetBucketReplication: 'ReplicationConfigurationNotFoundError',
-  GetObjectLockConfiguration: 'ObjectLockConfigurationNotFoundError',
-};
-
-/** The actions in policies that differ from the name of the operation. */
-const actions: Partial<Record<OperationName, string>> = {
-  GetBucketAccelerateConfiguration: 'GetAccelerateConfiguration',
-  GetBucketNotificationConfiguration: 'GetBucketNotification',
-  PutBucketNotificationConfiguration: 'PutBucketNotification',
-  GetBucketReplication: 'GetReplicationConfiguration',
-  GetObjectLockConfiguration: 'GetBucketObjectLockConfiguration',
-};
-
-const reading: readonly AnyOperation[] = Object.entries(answers).map(([name, answer]) =>
-  defineOperation({
-    name: name as OperationName,
+function reading(
+  name: ImplementedName,
+  action: Action,
+  answer: PlainErrorCode | ((namespace: string) => string),
+): AnyOperation {
+  return defineOperation({
+    name,
     on: 'bucket',
     body: 'none',
     needs: { table: 'read' },
     parse: ({ bucket }) => ({ bucket }),
-    authorise: ({ bucket }) => [{ action: actions[name as OperationName] ?? name, bucket }],
+    authorise: ({ bucket }) => [{ action, bucket }],
     act: async (_, { bucket }) => {
       if (typeof answer === 'string') throw new S3Error(answer, { details: { BucketName: bucket.name } });
     },
     render: (_, __, { settings }) => (typeof answer === 'string' ? {} : { xml: answer(settings.xmlNamespace) }),
-  }),
-);
-
-/** Accepts only the configuration that GET returns; anything else is not supported. */
-const defaults: Partial<Record<OperationName, (body: XmlSource) => void>> = {
-  PutBucketRequestPayment: readRequestPayment,
-  PutBucketLogging: readNoLogging,
-  PutBucketNotificationConfiguration: readNoNotifications,
-};
+  });
+}
 
 /**
- * Accepts the default configuration, which Terraform puts to remove a configuration.
+ * Accepts only the configuration that GET returns, which Terraform puts to remove a configuration; anything else is not supported.
  * https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/s3/bucket_logging.go
  */
-const writing: readonly AnyOperation[] = Object.entries(defaults).map(([name, read]) =>
-  defineOperation({
-    name: name as OperationName,
+function writing(name: ImplementedName, action: Action, document: DocumentType<unknown>): AnyOperation {
+  return defineOperation({
+    name,
     on: 'bucket',
-    body: {
-      maximum: 'documentBytes',
-      read: async (bytes, _, budget) => read(await parseXml(bytes, budget)),
-    } satisfies DocumentBody<void>,
+    body: xmlBody(document),
     needs: { table: 'read' },
     parse: ({ bucket }) => ({ bucket }),
-    authorise: ({ bucket }) => [{ action: actions[name as OperationName] ?? name, bucket }],
+    authorise: ({ bucket }) => [{ action, bucket }],
     act: async () => undefined,
     render: emptyXml,
-  }),
-);
+  });
+}
 
-export const stubs: readonly AnyOperation[] = [...reading, ...writing];
+export const stubs: readonly AnyOperation[] = [
+  reading('GetBucketRequestPayment', 'GetBucketRequestPayment', (namespace) =>
+    requestPayment.write('BucketOwner', namespace),
+  ),
+  reading('GetBucketAccelerateConfiguration', 'GetAccelerateConfiguration', (namespace) =>
+    acceleration.write(undefined, namespace),
+  ),
+  reading('GetBucketLogging', 'GetBucketLogging', (namespace) => logging.write(undefined, namespace)),
+  reading('GetBucketNotificationConfiguration', 'GetBucketNotification', (namespace) =>
+    notification.write(undefined, namespace),
+  ),
+  reading('GetBucketReplication', 'GetReplicationConfiguration', 'ReplicationConfigurationNotFoundError'),
+  writing('PutBucketRequestPayment', 'PutBucketRequestPayment', requestPayment),
+  writing('PutBucketLogging', 'PutBucketLogging', logging),
+  writing('PutBucketNotificationConfiguration', 'PutBucketNotification', notification),
+];

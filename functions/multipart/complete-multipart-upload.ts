@@ -1,20 +1,21 @@
+import { completedParts, completeMultipartUploadResult } from '../../shared/documents/multipart.ts';
 import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions, type Preconditions } from '../../shared/http/preconditions.ts';
-import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/metadata/uploads/assemble.ts';
-import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
+import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/storage/uploads/assemble.ts';
+import { OutcomeUnknown } from '../../shared/storage/version-changes/outcomes.ts';
 import {
   noSuchUpload,
   versionOf,
   type CompletedUpload,
   type Part,
   type Upload,
-} from '../../shared/metadata/uploads/upload.ts';
-import { PartsReleased } from '../../shared/metadata/uploads/parts.ts';
-import { CompletedMeanwhile } from '../../shared/metadata/uploads/uploads.ts';
-import { bestEffort } from '../../shared/metadata/table/settled.ts';
-import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
-import type { Reservation } from '../../shared/metadata/quotas/quotas.ts';
+} from '../../shared/storage/uploads/upload.ts';
+import { PartsReleased } from '../../shared/storage/uploads/parts.ts';
+import { CompletedMeanwhile } from '../../shared/storage/uploads/uploads.ts';
+import { bestEffort } from '../../shared/storage/table/settled.ts';
+import { versionIdOf } from '../../shared/storage/versions/versions.ts';
+import type { Reservation } from '../../shared/storage/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { checkNotBlocked, encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
@@ -29,13 +30,15 @@ import {
 } from '../../shared/protocol/operation.ts';
 import { checkInitiator, requireUploadId } from '../../shared/protocol/objects/part.ts';
 import { writeComparison, writeGuard } from '../../shared/protocol/objects/write-guard.ts';
-import { completeMultipartUploadResult, readCompleteMultipartUpload } from '../../shared/xml/multipart.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
+import { parseXml, readList } from '../../shared/xml/reader.ts';
+
+/** The maximum number of parts, and the cost of reading one, in steps. */
+const reading = { most: 10_000, steps: 10 };
 
 const completion: DocumentBody<readonly NamedPart[]> = {
   maximum: 'completeDocumentBytes',
   chunked: true,
-  read: async (bytes, _, budget) => readCompleteMultipartUpload(await parseXml(bytes, budget), budget),
+  read: async (bytes, _, budget) => readList(await parseXml(bytes, budget), completedParts, reading, budget),
 };
 
 /** The number of attempts when parts are released in the meantime, before the client is told to slow down. */
@@ -94,7 +97,7 @@ export const completeMultipartUpload = defineOperation({
       // The caller need not have the customer's key, so the response does not describe one.
       ...(encryption?.kind === 'managed' ? encryptionFields(encryption, undefined) : []),
     ],
-    xml: completeMultipartUploadResult(
+    xml: completeMultipartUploadResult.write(
       {
         location: objectUrl(request, key),
         bucket,

@@ -1,3 +1,4 @@
+import { initiateMultipartUploadResult } from '../../shared/documents/multipart.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -13,10 +14,10 @@ import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
 import { askedOf } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { roomIn } from '../../shared/protocol/objects/room.ts';
+import { checkLock } from '../../shared/protocol/objects/object-lock.ts';
 import { parseUploadChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
-import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
+import { uploadQuestions } from '../../shared/protocol/objects/questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
-import { initiateMultipartUploadResult } from '../../shared/xml/multipart.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html */
 export const createMultipartUpload = defineOperation({
@@ -44,7 +45,8 @@ export const createMultipartUpload = defineOperation({
     const { authorisation, bucket, caller, uploads, contents, clock, quotas, settings } = context;
     // No one could be identified as the initiator who may continue it.
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');
-    const { systemMetadata, storageClass, headers, metadata, tags } = upload;
+    const { systemMetadata, storageClass, lock, headers, metadata, tags } = upload;
+    checkLock(lock, bucket, clock.now());
     const owner = ownerOfNew(caller, bucket, upload.acl);
     const objectAttributes = { headers, metadata, tags, ...(await grantsOfUpload(upload.acl, owner, bucket, context)) };
     const { record } = contents.encryption(wantedKey(encryptionIn(bucket, wanted())));
@@ -54,6 +56,7 @@ export const createMultipartUpload = defineOperation({
       initiator,
       ...systemMetadata,
       storageClass,
+      ...lock,
       objectAttributes,
       encryption: record,
       checksum,
@@ -75,6 +78,6 @@ export const createMultipartUpload = defineOperation({
       ...abortion,
       ...encryptionFields(record, customerOf(wanted())),
     ],
-    xml: initiateMultipartUploadResult({ bucket, key, uploadId }, settings.xmlNamespace),
+    xml: initiateMultipartUploadResult.write({ bucket, key, uploadId }, settings.xmlNamespace),
   }),
 });

@@ -1,9 +1,9 @@
-import { parsePageSize } from '../../shared/http/page-size.ts';
+import { partListing } from '../../shared/documents/multipart.ts';
+import { parsePageSize } from '../../shared/http/listing-parameters.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { readAbortion } from '../../shared/protocol/objects/expiration-header.ts';
 import { ownersOf } from '../../shared/protocol/acls/owners.ts';
 import { requireUploadId } from '../../shared/protocol/objects/part.ts';
-import { listPartsResult } from '../../shared/xml/multipart.ts';
 
 const highestMarker = 2 ** 31 - 1;
 
@@ -34,14 +34,14 @@ export const listParts = defineOperation({
 
   render: ({ upload, parts, more, abortion, nameOf }, { bucket, key, uploadId, maxParts, marker }, { settings }) => ({
     fields: abortion,
-    xml: listPartsResult(
+    xml: partListing.write(
       {
         bucket,
         key,
         uploadId,
         initiator: nameOf(upload.initiator),
         owner: nameOf(upload.owner),
-        storageClass: upload.storageClass,
+        storageClass: upload.storageClass ?? 'STANDARD',
         partNumberMarker: marker,
         nextPartNumberMarker: more ? parts.at(-1)?.number : undefined,
         maxParts,

@@ -1,5 +1,7 @@
+import { copyPartResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/range.ts';
+import { partItemBytes } from '../../shared/storage/uploads/parts.ts';
 import {
   copyFacts,
   findSource,
@@ -15,9 +17,8 @@ import {
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
-import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
+import { readQuestion } from '../../shared/protocol/objects/questions.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
-import { copyPartResult } from '../../shared/xml/copy.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html */
 export const uploadPartCopy = defineOperation({
@@ -64,7 +65,7 @@ export const uploadPartCopy = defineOperation({
         message: 'The specified copy source is larger than the maximum allowable size for a copy source.',
       });
     }
-    const reservation = await quotas.reserve(bucket, { bytes: length, objects: 0 });
+    const reservation = await quotas.reserve(bucket, { bytes: length + partItemBytes, objects: 0 });
     try {
       const bytes = (await contents.read(source, range, sourceCustomer?.key)) ?? noBytes();
       const payload = measuredBytes(bytes, length, upload.checksum?.algorithm ?? 'CRC64NVME');
@@ -78,7 +79,7 @@ export const uploadPartCopy = defineOperation({
 
   render: ({ part, upload, source, from }, { customer }, { settings }) => ({
     fields: [...sourceVersionFields(from, source), ...encryptionFields(upload.encryption, customer())],
-    xml: copyPartResult(
+    xml: copyPartResult.write(
       { lastModified: part.at, etag: Buffer.from(part.md5).toString('hex'), checksum: part.checksum },
       settings.xmlNamespace,
     ),

@@ -4,6 +4,7 @@ import {
   encryptionFields,
   readCustomerKey,
 } from '../../shared/protocol/objects/encryption.ts';
+import { partItemBytes } from '../../shared/storage/uploads/parts.ts';
 import { checksumFields } from '../../shared/protocol/objects/object-headers.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
@@ -47,7 +48,7 @@ export const uploadPart = defineOperation({
     checkNotBlocked(bucket, upload.encryption?.kind);
     checkCustomerKey(upload.encryption, customer);
     const blobs = contents.writer(upload.encryption, customer?.key);
-    const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 0 });
+    const reservation = await quotas.reserve(bucket, { bytes: (payload.length ?? 0) + partItemBytes, objects: 0 });
     try {
       const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
       try {

@@ -1,9 +1,10 @@
+import { copyObjectResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import type { Guard, NewVersion } from '../../shared/metadata/objects/new-version.ts';
-import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { overItself, TooManyReferences } from '../../shared/metadata/objects/content-references.ts';
+import type { Guard, NewVersion } from '../../shared/storage/version-changes/new-version.ts';
+import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
+import { overItself, TooManyReferences } from '../../shared/storage/objects/content-references.ts';
 import {
   contentOf,
   etagOf,
@@ -11,7 +12,7 @@ import {
   versionIdOf,
   type CurrentVersion,
   type Version,
-} from '../../shared/metadata/objects/versions.ts';
+} from '../../shared/storage/versions/versions.ts';
 import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import {
   copyFacts,
@@ -35,16 +36,15 @@ import {
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
 import { grantsOfUpload } from '../../shared/protocol/acls/granted-acl.ts';
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
-import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
+import { checkLock } from '../../shared/protocol/objects/object-lock.ts';
+import { readQuestion, uploadQuestions } from '../../shared/protocol/objects/questions.ts';
 import { defineOperation, type Context } from '../../shared/protocol/operation.ts';
 import { ownerOfNew } from '../../shared/protocol/authorisation/ownership.ts';
-import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
+import { refuseSelection } from '../../shared/protocol/objects/part.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { parseAskedChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
-import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 import { writeComparison, writeGuard } from '../../shared/protocol/objects/write-guard.ts';
-import { copyObjectResult } from '../../shared/xml/copy.ts';
 import type { ChecksumAlgorithm } from '../../shared/checksums/algorithms.ts';
 
 const maxAttempts = 8;
@@ -88,6 +88,7 @@ export const copyObject = defineOperation({
     const { authorisation, bucket, objects, contentReferences, caller, quotas, settings, view } = context;
     const asked = input.encryption();
     const encryption = encryptionIn(bucket, asked);
+    checkLock(upload.lock, bucket, context.clock.now());
     const from = await view.bucket(copy.source.bucket);
     const owner = ownerOfNew(caller, bucket, upload.acl);
     const grants = await grantsOfUpload(upload.acl, owner, bucket, context);
@@ -114,6 +115,7 @@ export const copyObject = defineOperation({
         owner,
         ...(replaced ? upload.systemMetadata : systemMetadataOf(source)),
         storageClass: upload.storageClass,
+        ...upload.lock,
         objectAttributes: {
           headers: {
             ...(replaced ? upload.headers : withoutRedirect(kept.headers)),
@@ -156,7 +158,7 @@ export const copyObject = defineOperation({
       ...expiration,
       ...encryptionFields(version.encryption, customerOf(encryption())),
     ],
-    xml: copyObjectResult(
+    xml: copyObjectResult.write(
       {
         lastModified: version.lastModified,
         etag: etagOf(version),

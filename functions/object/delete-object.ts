@@ -1,9 +1,10 @@
 import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
-import { isPossibleVersionId } from '../../shared/metadata/objects/version-id.ts';
-import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { isPossibleVersionId } from '../../shared/storage/versions/version-id.ts';
+import { versionIdOf } from '../../shared/storage/versions/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
 import { withMarkerRoom } from '../../shared/protocol/objects/room.ts';
+import { overrideQuestions, readOverride } from '../../shared/protocol/objects/object-lock.ts';
 import { parseVersionIdToDelete } from '../../shared/protocol/objects/version-id.ts';
 import { deleteComparison, deleteGuard } from '../../shared/protocol/objects/write-guard.ts';
 
@@ -19,16 +20,18 @@ export const deleteObject = defineOperation({
     key,
     versionId: parseVersionIdToDelete(query),
     conditions: parseDeleteConditions(fields),
+    override: readOverride(fields),
   }),
 
-  authorise: ({ bucket, key, versionId, conditions }) => [
+  authorise: ({ bucket, key, versionId, conditions, override }) => [
     versionId === undefined
       ? { action: 'DeleteObject', bucket, key }
       : { action: 'DeleteObjectVersion', bucket, key, versionId },
+    ...(versionId === undefined ? [] : overrideQuestions(override, { bucket, key, versionId })),
     ...deleteComparison({ bucket, key, versionId }, conditions),
   ],
 
-  act: async ({ key, versionId, conditions }, { authorisation, bucket, caller, objects, quotas }) => {
+  act: async ({ key, versionId, conditions, override }, { authorisation, bucket, caller, objects, quotas }) => {
     const { version, currentVersion: marker } = await withMarkerRoom(
       { bucket, objects, quotas },
       { key, versionId },
@@ -38,6 +41,7 @@ export const deleteObject = defineOperation({
           authorisation,
           owner: ownerOfNew(caller, bucket),
           guard: deleteGuard(conditions),
+          override,
           sparing: sparing(caller, bucket),
         }),
     );

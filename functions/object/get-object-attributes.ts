@@ -1,13 +1,12 @@
+import { objectAttributes } from '../../shared/documents/attributes.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { formatHttpDate } from '../../shared/http/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
-import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import { etagOf, versionIdOf } from '../../shared/metadata/objects/versions.ts';
+import { etagOf, versionIdOf, presentVersion } from '../../shared/storage/versions/versions.ts';
 import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { checkCustomerKey, readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
-import { getObjectAttributesResponse } from '../../shared/xml/attributes.ts';
 
 const attributes = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSize'] as const;
 type Attribute = (typeof attributes)[number];
@@ -57,11 +56,11 @@ export const getObjectAttributes = defineOperation({
         ['last-modified', formatHttpDate(version.lastModified)],
         ['x-amz-version-id', versionIdOf(version)],
       ],
-      xml: getObjectAttributesResponse(
+      xml: objectAttributes.write(
         {
           etag: asked.has('ETag') ? etagOf(version) : undefined,
           // Only here does a composite checksum lack its number of parts.
-          checksum: asked.has('Checksum') ? version.checksum : undefined,
+          checksum: asked.has('Checksum') && version.checksum ? { typed: version.checksum } : undefined,
           objectParts:
             parts.length === 0
               ? undefined

@@ -1,7 +1,7 @@
 import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
+import { presentVersion } from '../../shared/storage/versions/versions.ts';
 import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
 import { responseOverrides } from '../../shared/protocol/objects/object-headers.ts';
@@ -12,7 +12,8 @@ import {
   type ReadInput,
   type ReadOutput,
 } from '../../shared/protocol/objects/object-read.ts';
-import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
+import { visibleLock } from '../../shared/protocol/objects/object-lock.ts';
+import { readQuestion } from '../../shared/protocol/objects/questions.ts';
 import { defineOperation, type Context, type RequestHead } from '../../shared/protocol/operation.ts';
 import { parsePartNumber } from '../../shared/protocol/objects/part.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
@@ -43,7 +44,8 @@ function parseRead(request: RequestHead<'object'>): ReadInput {
 async function locate(input: ReadInput, context: Context<'object', 'none'>): Promise<ReadOutput> {
   const { bucket, view } = context;
   const version = presentVersion(await view.find(bucket, input.key, input.versionId), input.key, input.versionId);
-  return judgeFound(version, input, bucket, context);
+  const found = await judgeFound(version, input, bucket, context);
+  return { ...found, lock: await visibleLock(version, input, context) };
 }
 
 function authoriseRead({ bucket, key, versionId }: ReadInput, { fields }: RequestHead<'object'>): readonly Question[] {

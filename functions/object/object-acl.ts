@@ -1,17 +1,15 @@
+import { shownAcl as aclDocumentType } from '../../shared/documents/acl.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import { versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
+import { versionIdOf, type Version, presentVersion } from '../../shared/storage/versions/versions.ts';
 import { grantsOf, versionAcl } from '../../shared/protocol/acls/acl-document.ts';
 import { aclToShow, checkAclAllowed } from '../../shared/protocol/acls/acl-restrictions.ts';
 import { aclBody, parseAclRequest, readAclRequest } from '../../shared/protocol/acls/acl-request.ts';
 import { aclFields, factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
-import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
-import { defineOperation, type Answer } from '../../shared/protocol/operation.ts';
+import { defineOperation, type Answer, emptyXml } from '../../shared/protocol/operation.ts';
 import { shownAcl } from '../../shared/protocol/acls/shown-acl.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
-import { accessControlPolicy } from '../../shared/xml/acl.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAcl.html */
 export const getObjectAcl = defineOperation({
@@ -32,7 +30,7 @@ export const getObjectAcl = defineOperation({
     return { version, shown: await shownAcl(acl, owner, projects, settings.allUsersGroupUri) };
   },
   render: ({ version, shown }, _, { settings }) =>
-    withVersion(version, { xml: accessControlPolicy(shown.owner, shown.grants, settings.xmlNamespace) }),
+    withVersion(version, { xml: aclDocumentType.write(shown, settings.xmlNamespace) }),
 });
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectAcl.html */

@@ -1,19 +1,18 @@
-import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import type { ObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
-import type { Version } from '../../shared/metadata/objects/versions.ts';
-import { versionIdOf } from '../../shared/metadata/objects/versions.ts';
-import { emptyXml } from '../../shared/protocol/bodies/empty-xml.ts';
+import { tagging, type Tag } from '../../shared/documents/tagging.ts';
+import type { ObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
+import { type Version, presentVersion } from '../../shared/storage/versions/versions.ts';
+import { versionIdOf } from '../../shared/storage/versions/versions.ts';
+import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import {
   defineOperation,
   type Answer,
   type Context,
-  type DocumentBody,
   type RequestHead,
+  emptyXml,
 } from '../../shared/protocol/operation.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
-import { readTagging, taggingDocument, type Tag } from '../../shared/xml/tagging.ts';
-import { parseXml } from '../../shared/xml/reader.ts';
+import { checkTags } from '../../shared/protocol/tags.ts';
 
 interface Input {
   readonly bucket: string;
@@ -29,8 +28,8 @@ function parse({ bucket, key, query }: RequestHead<'object'>): Input {
 function question(verb: 'Get' | 'Put' | 'Delete') {
   return ({ versionId, bucket, key }: Input) => [
     versionId === undefined
-      ? { action: `${verb}ObjectTagging`, bucket, key }
-      : { action: `${verb}ObjectVersionTagging`, bucket, key, versionId },
+      ? { action: `${verb}ObjectTagging` as const, bucket, key }
+      : { action: `${verb}ObjectVersionTagging` as const, bucket, key, versionId },
   ];
 }
 
@@ -52,7 +51,7 @@ export const getObjectTagging = defineOperation({
   },
   render: ({ version, tags }, _, { settings }) =>
     withVersion(version, {
-      xml: taggingDocument(
+      xml: tagging.write(
         tags.map(([key, value]) => ({ key, value })),
         settings.xmlNamespace,
       ),
@@ -70,17 +69,11 @@ function pairsOf(tags: readonly Tag[]): ObjectAttributes['tags'] {
   return tags.map(({ key, value }) => [key, value] as const);
 }
 
-const tagging: DocumentBody<readonly Tag[]> = {
-  maximum: 'documentBytes',
-  read: async (bytes, { limits }, budget) =>
-    readTagging(await parseXml(bytes, budget), tagLimits(limits, 'tagsPerObject')),
-};
-
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObjectTagging.html */
 export const putObjectTagging = defineOperation({
   name: 'PutObjectTagging',
   on: 'object',
-  body: tagging,
+  body: xmlBody(tagging, (tags, limits) => checkTags(tags, tagLimits(limits, 'tagsPerObject'))),
   needs: { table: 'write' },
   parse,
   authorise: (input, _, body) =>

@@ -1,18 +1,18 @@
+import { postResponse } from '../../shared/documents/multipart.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import type { Fields } from '../../shared/http/message.ts';
 import { isConditionalWrite, parsePreconditions } from '../../shared/http/preconditions.ts';
-import { etagOf } from '../../shared/metadata/objects/versions.ts';
+import { etagOf } from '../../shared/storage/versions/versions.ts';
 import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { storedFields, storeObject } from '../../shared/protocol/objects/store-object.ts';
-import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
+import { uploadQuestions } from '../../shared/protocol/objects/questions.ts';
 import { readUploadHeaders, type UploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 import { writeComparison } from '../../shared/protocol/objects/write-guard.ts';
-import { postResponse } from '../../shared/xml/post-response.ts';
-import { readTagging, type TagLimits } from '../../shared/xml/tagging.ts';
+import { readTagging, type TagLimits } from '../../shared/protocol/tags.ts';
 
 /**
  * Uploads the file of an HTML form. Form fields take the place of header fields; authentication has checked them against the
@@ -60,7 +60,7 @@ export const postObject = defineOperation({
       fields: [...storedFields(stored, upload), ['location', location]],
       ...('status' in success &&
         success.status === 201 && {
-          xml: postResponse({ location, bucket, key, etag }),
+          xml: postResponse.write({ location, bucket, key, etag }, undefined),
         }),
     };
   },
@@ -73,11 +73,11 @@ function checkBucketField(fields: Fields, bucket: string): void {
   throw invalidArgument('bucket', said, "The field 'bucket' names another bucket than the request was sent to.");
 }
 
-const misplaced = ['x-amz-server-side-encryption', 'x-amz-acl', 'x-amz-grant-'];
+const misplaced = ['x-amz-server-side-encryption', 'x-amz-acl', 'x-amz-grant-', 'x-amz-object-lock-'];
 
 /**
- * Refuses headers that must be form fields. Ignoring them would store objects unencrypted that should be encrypted, or private ones
- * that should be public.
+ * Refuses headers that must be form fields. Ignoring them would store objects unencrypted that should be encrypted, private ones that
+ * should be public, or ones without a lock that should have one.
  */
 function refuseMisplacedHeaders(fields: Fields): void {
   const found = [...fields.names()].find((name) => misplaced.some((prefix) => name.startsWith(prefix)));

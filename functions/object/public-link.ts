@@ -1,16 +1,16 @@
 import type { Question } from '../../shared/access/authorise.ts';
+import { publicLink, publicLinks as linkListing } from '../../shared/documents/public-links.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import type { Query } from '../../shared/http/query.ts';
-import { parsePageSize } from '../../shared/http/page-size.ts';
-import { presentVersion } from '../../shared/metadata/objects/present-version.ts';
-import type { PublicLink } from '../../shared/metadata/objects/public-links.ts';
+import { parsePageSize } from '../../shared/http/listing-parameters.ts';
+import { presentVersion } from '../../shared/storage/versions/versions.ts';
+import type { PublicLink } from '../../shared/storage/objects/public-links.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import { defineOperation, type RequestHead } from '../../shared/protocol/operation.ts';
 import { baseUrl, publicLinkUrl } from '../../shared/protocol/public-link.ts';
-import { readQuestion } from '../../shared/protocol/objects/read-question.ts';
+import { readQuestion } from '../../shared/protocol/objects/questions.ts';
 import { roomIn } from '../../shared/protocol/objects/room.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
-import { listPublicLinksResult, publicLinkDocument } from '../../shared/xml/public-links.ts';
 
 const idForm = /^[-0-9A-Z_a-z]{28}$/;
 
@@ -25,7 +25,7 @@ function named({ bucket, key, query }: RequestHead<'object'>): Named {
 }
 
 /** Actions without a counterpart in policies: only the owners of the version and of the bucket may use them. */
-function ask(action: string, { bucket, key, versionId }: Named): readonly Question[] {
+function ask(action: Question['action'], { bucket, key, versionId }: Named): readonly Question[] {
   return [{ action, bucket, key, ...(versionId !== undefined && { versionId }) }];
 }
 
@@ -58,7 +58,7 @@ export const createPublicLink = defineOperation({
   },
   render: ({ link, token }, { base }, { settings }) => ({
     status: 201,
-    xml: publicLinkDocument(link, publicLinkUrl(base, token), settings.xmlNamespace),
+    xml: publicLink.write({ ...link, url: publicLinkUrl(base, token) }, settings.xmlNamespace),
   }),
 });
 
@@ -90,7 +90,9 @@ export const listPublicLinks = defineOperation({
     }
     return { links: shown, nextMarker: more ? links.at(-1)?.id : undefined };
   },
-  render: (page, input, { settings }) => ({ xml: listPublicLinksResult({ ...input, ...page }, settings.xmlNamespace) }),
+  render: (page, input, { settings }) => ({
+    xml: linkListing.write({ ...input, ...page, isTruncated: page.nextMarker !== undefined }, settings.xmlNamespace),
+  }),
 });
 
 /** Revokes a link. docs/public-links.md */

@@ -2,9 +2,10 @@ import { checkKey } from '../../shared/http/address.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
 import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { refuseSelection } from '../../shared/protocol/objects/whole-object.ts';
+import { checkDigestIsGiven } from '../../shared/protocol/objects/object-lock.ts';
+import { refuseSelection } from '../../shared/protocol/objects/part.ts';
 import { storedFields, storeObject } from '../../shared/protocol/objects/store-object.ts';
-import { uploadQuestions } from '../../shared/protocol/objects/upload-questions.ts';
+import { uploadQuestions } from '../../shared/protocol/objects/questions.ts';
 import { checkLengthIsGiven } from '../../shared/protocol/bodies/announced-body.ts';
 import { writeComparison } from '../../shared/protocol/objects/write-guard.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
@@ -21,11 +22,13 @@ export const putObject = defineOperation({
     refuseSelection(query);
     checkLengthIsGiven(fields);
     checkKey(key, settings.limits.keyBytes);
+    const headers = readUploadHeaders(fields, settings.limits);
+    checkDigestIsGiven(headers.lock, fields);
     return {
       bucket,
       key,
       encryption: readWantedEncryption(request),
-      headers: readUploadHeaders(fields, settings.limits),
+      headers,
       conditions: parsePreconditions(fields),
       expectedEtag: fields.get('etag')?.replaceAll('"', ''),
     };

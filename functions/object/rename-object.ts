@@ -8,9 +8,9 @@ import {
   verdictError,
   type Preconditions,
 } from '../../shared/http/preconditions.ts';
-import type { Guard } from '../../shared/metadata/objects/new-version.ts';
-import { SourceGone } from '../../shared/metadata/objects/outcomes.ts';
-import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/metadata/objects/versions.ts';
+import type { Guard } from '../../shared/storage/version-changes/new-version.ts';
+import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
+import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/storage/versions/versions.ts';
 import { renameComparison } from '../../shared/protocol/objects/write-guard.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 

@@ -1,6 +1,6 @@
+import { account } from '../../shared/documents/account.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
-import { accountDocument } from '../../shared/xml/account.ts';
 
 /**
  * Returns who signed the request and the number and limit of their project's buckets, for the console's profile page.
@@ -24,5 +24,5 @@ export const getAccount = defineOperation({
       bucketLimit: project.bucketQuota ?? settings.limits.bucketsPerProject,
     };
   },
-  render: (account, _, { settings }) => ({ xml: accountDocument(account, settings.xmlNamespace) }),
+  render: (output, _, { settings }) => ({ xml: account.write(output, settings.xmlNamespace) }),
 });

@@ -1,8 +1,10 @@
+import { bucketList } from '../../shared/documents/buckets.ts';
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
+import type { Fields } from '../../shared/http/message.ts';
 import type { Query } from '../../shared/http/query.ts';
-import { readListingToken, writeListingToken } from '../../shared/metadata/listings/listing-token.ts';
-import { defineOperation } from '../../shared/protocol/operation.ts';
-import { listAllMyBucketsResult } from '../../shared/xml/buckets.ts';
+import { readListingToken, writeListingToken } from '../../shared/storage/listings/listing-token.ts';
+import { defineOperation, type Answer, type Settings } from '../../shared/protocol/operation.ts';
+import { consolePage } from '../../shared/xml/console-page.ts';
 
 /** Lists the buckets of the caller's project: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html */
 export const listBuckets = defineOperation({
@@ -11,7 +13,8 @@ export const listBuckets = defineOperation({
   body: 'none',
   needs: { table: 'read' },
 
-  parse: ({ query, settings }) => ({
+  parse: ({ query, settings, fields, secure }) => ({
+    consoleUrl: isBrowser(fields, query) ? consoleUrlFor(settings.console, fields.get('host'), secure) : undefined,
     prefix: query.get('prefix'),
     token: query.get('continuation-token'),
     region: query.get('bucket-region'),
@@ -20,8 +23,9 @@ export const listBuckets = defineOperation({
 
   authorise: () => [{ action: 'ListAllMyBuckets' }],
 
-  act: async ({ prefix, token, region, limit }, { caller, buckets, settings }) => {
-    if (caller.kind !== 'user') return { owner: { id: 'anonymous', displayName: 'anonymous' }, buckets: [] };
+  act: async ({ prefix, token, region, limit, consoleUrl }, { caller, buckets, settings }) => {
+    if (caller.kind !== 'user')
+      return { owner: { id: 'anonymous', displayName: 'anonymous' }, buckets: [], consoleUrl };
     const { id, displayName } = caller.project;
     const owner = { id, displayName };
     if (region !== undefined && region !== '' && region !== settings.region) return { owner, buckets: [] };
@@ -41,10 +45,41 @@ export const listBuckets = defineOperation({
     };
   },
 
-  render: (output, { prefix }, { settings }) => ({
-    xml: listAllMyBucketsResult({ ...output, prefix }, settings.xmlNamespace),
-  }),
+  render: ({ consoleUrl, ...output }, { prefix }, { settings }) => {
+    if (consoleUrl !== undefined) return pageOf(consoleUrl, settings);
+    return { xml: bucketList.write({ ...output, prefix }, settings.xmlNamespace) };
+  },
 });
+
+/** Tells a browser that somebody opened `/` in from a client of the API: those do not ask for HTML. */
+function isBrowser(fields: Fields, query: Query): boolean {
+  return query.parameters.length === 0 && /(?:^|,)\s*text\/html\s*(?:[;,]|$)/i.test(fields.get('accept') ?? '');
+}
+
+/** Returns the address of the console for a browser that asked `host`; undefined if there is none. */
+function consoleUrlFor(console: Settings['console'], host: string | undefined, secure: boolean): string | undefined {
+  if (console === undefined || 'url' in console) return console?.url;
+  const asked = URL.parse(`${secure ? 'https' : 'http'}://${host ?? ''}`);
+  if (asked === null || asked.username !== '' || asked.pathname !== '/') return undefined;
+  asked.port = String(console.port);
+  return asked.origin;
+}
+
+/** A browser is sent elsewhere only if the operator named the place: the host of the request is the client's word. */
+function pageOf(url: string, settings: Settings): Answer {
+  const isNamed = settings.console !== undefined && 'url' in settings.console;
+  return {
+    ...(isNamed && { status: 302 }),
+    fields: [
+      ...(isNamed ? [['location', url] as const] : []),
+      ['cache-control', 'no-store'],
+      ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+      ['vary', 'Accept, Authorization'],
+      ['x-content-type-options', 'nosniff'],
+    ],
+    html: consolePage(url),
+  };
+}
 
 /** @throws S3Error InvalidArgument for anything but an integer between 1 and the maximum */
 function parseMaxBuckets(query: Query, maximum: number): number {

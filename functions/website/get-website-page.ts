@@ -2,7 +2,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey, decodeKey, maximumKeyBytes } from '../../shared/http/address.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { parsePreconditions } from '../../shared/http/preconditions.ts';
-import type { Version } from '../../shared/metadata/objects/versions.ts';
+import type { Version } from '../../shared/storage/versions/versions.ts';
 import {
   judgeFound,
   openFound,
@@ -20,7 +20,7 @@ import {
   ruleLocation,
   type Visit,
 } from '../../shared/protocol/website.ts';
-import type { RoutingRule, Website } from '../../shared/xml/website.ts';
+import type { RoutingRule, Website } from '../../shared/documents/website.ts';
 
 /** A visitor's request for a page. */
 interface PageRequest extends Visit {

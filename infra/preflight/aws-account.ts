@@ -9,7 +9,7 @@ import {
   ServiceQuotasClient,
 } from '@aws-sdk/client-service-quotas';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import type { AccountReader, FoundCertificate } from './account.ts';
+import type { AccountReader, FoundCertificate } from './checks.ts';
 
 /** The account of the credentials in the environment. */
 export class AwsAccount implements AccountReader {

@@ -27,7 +27,7 @@ export const nameRule =
 
 /** An access key id that clients can send in every form of signature. */
 export const keyIdPattern = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
-export const keyIdRule = 'must have 1 to 128 printable ASCII characters, without spaces or commas';
+const keyIdRule = 'must have 1 to 128 printable ASCII characters, without spaces or commas';
 
 export const maxSecretLength = 256;
 
@@ -62,6 +62,26 @@ export function parseUserName(text: string): UserName {
   }
   const { project, user, customer } = parts;
   return { ...parseProjectName(`${project}@${customer}`), user: checkName('user', user) };
+}
+
+/** Returns the canonical user id of a project if it is valid. @throws AccountRefusal */
+export function checkCanonicalId(id: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
+  throw new AccountRefusal(
+    `${JSON.stringify(id)} is not a canonical id: use a UUID, or 1 to 128 letters, digits and "._-"`,
+  );
+}
+
+/** Returns the display name of a project if it is valid. @throws AccountRefusal */
+export function checkDisplayName(name: string): string {
+  if (name.length >= 1 && name.length <= 128 && !/\p{Cc}/u.test(name)) return name;
+  throw new AccountRefusal('a display name must have 1 to 128 characters, none of them a control character');
+}
+
+/** Returns the id of an access key if it is valid. @throws AccountRefusal */
+export function checkKeyId(id: string): string {
+  if (keyIdPattern.test(id)) return id;
+  throw new AccountRefusal(`${JSON.stringify(id)} is not a valid key id: it ${keyIdRule}`);
 }
 
 export function emailOf({ project, customer }: ProjectName): string {

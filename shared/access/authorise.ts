@@ -1,17 +1,22 @@
-import { grants, type Acl } from './acl.ts';
+import { grants, isPublicGrant, type Acl, type Permission } from './acl.ts';
+import type { IdentityVerdict } from './identity-rights.ts';
 import type { Caller, Privilege } from './identity.ts';
 import type { ConditionKey } from './policy-keys.ts';
-import { needOf, writing } from './rights.ts';
+import { needOf, writing, type Action } from './rights.ts';
 
 /**
  * A question that an operation asks before it acts. DeleteObjects asks one per key, CopyObject one about the source and
  * one about the target.
  */
 export interface Question {
-  /** The policy action without its namespace: `GetObject`, `ListBucket`. */
-  readonly action: string;
+  /** The policy action without its namespace. */
+  readonly action: Action;
   /** Absent for CreateBucket and ListAllMyBuckets, which concern the service itself. */
   readonly bucket?: string;
+  /** The ARN of what is neither a bucket nor an object. */
+  readonly resource?: string;
+  /** The name of a bucket to create. */
+  readonly newBucket?: string;
   readonly key?: string;
   readonly versionId?: string;
   readonly uploadId?: string;
@@ -20,6 +25,8 @@ export interface Question {
    * not among them: a policy judges what happens, not what else was sent.
    */
   readonly facts?: StatedFacts;
+  /** Returns further facts, which only the document has. Called when a policy asks for them. */
+  documentFacts?(): Promise<StatedFacts>;
   /** Returns the tags that the operation will set. */
   tags?(): Tags | Promise<Tags>;
   /**
@@ -58,6 +65,8 @@ export interface OwnedVersion extends Owned {
  * has decided.
  */
 export interface Evidence {
+  /** Returns what a user's own policies say about the question. Never a promise for users with full access. */
+  identity(): IdentityVerdict | Promise<IdentityVerdict>;
   /** Returns the bucket policy's verdict on the question. */
   policy(): 'none' | Promise<'allow' | 'deny' | 'none'>;
   /** Tells whether the policy leaves the bucket's owner the right to read, replace and delete it. */
@@ -78,7 +87,11 @@ const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucke
 /**
  * Tells whether a caller may do what an operation asks for.
  *
- * Checks in this order: a policy's Deny; a policy's Allow; ownership, which gives every user of the project that owns a
+ * A user's own policies come first. What they deny is denied. What they allow is allowed as far as it is to the user's project, by the rules
+ * below. What they do not mention is allowed only in the project's own buckets, and there as to a stranger: by a policy that names the user or
+ * everybody, or by an ACL that grants it to everybody (docs/adr/0080-identity-policies.md).
+ *
+ * Checks in this order: a bucket policy's Deny; its Allow; ownership, which gives every user of the project that owns a
  * bucket full control of the bucket and everything in it, and every user of the project that owns a version full
  * control of that version; the ACL.
  *
@@ -98,33 +111,43 @@ export async function mayDo(
   evidence: Evidence,
 ): Promise<boolean> {
   const need = question.isNew ? writing : needOf(question.action);
+  if (need.on === 'oneself') return caller.kind === 'user';
+  if (question.anyKey && need.on !== 'owner' && bucket !== undefined) return mayDoAny(caller, bucket, evidence);
+  const asked = caller.kind === 'anonymous' ? 'allow' : evidence.identity();
+  const identity = typeof asked === 'string' ? asked : await asked;
+  const isAllowedByOwn = identity === 'full' || identity === 'allow';
+  const isInsider = bucket !== undefined && isOf(caller, bucket.owner);
+  if (identity === 'deny' || !(isAllowedByOwn || isInsider)) return false;
   if (need.on === 'service') return need.by === 'everybody' || caller.kind === 'user';
   if (bucket === undefined) return false;
 
-  const owns = isOf(caller, bucket.owner);
+  const isOfOwner = (project: string): boolean => isAllowedByOwn && isOf(caller, project);
+  const isGranted = (acl: Acl, permission: Permission): boolean =>
+    grants(isAllowedByOwn ? acl : acl.filter(isPublicGrant), caller, permission);
+  const owns = isOfOwner(bucket.owner);
   if (need.on === 'owner') return owns && (need.privilege === undefined || hasPrivilege(caller, need.privilege));
-  if (question.anyKey) return mayDoAny(caller, bucket, evidence);
   const verdict = await evidence.policy();
   if (verdict === 'deny') return owns && policyActions.has(question.action) && (await evidence.sparesOwner());
-  if (owns || question.unlessDenied) return true;
+  if (owns && (identity === 'full' || need.on !== 'object' || question.unlessDenied)) return true;
 
   const isAllowed = verdict === 'allow';
+  if (question.unlessDenied) return isAllowed || !isInsider;
   switch (need.on) {
     case 'bucket':
       if (need.permission === 'none') return isAllowed && need.orPolicy;
-      return isAllowed || grants(await bucket.acl(), caller, need.permission);
+      return isAllowed || isGranted(await bucket.acl(), need.permission);
     case 'upload': {
       if (isAllowed) return true;
       const initiator = await evidence.initiator();
-      if (initiator !== undefined) return isOf(caller, initiator);
-      return grants(await bucket.acl(), caller, 'WRITE') || evidence.mayList();
+      if (initiator !== undefined) return isOfOwner(initiator);
+      return isGranted(await bucket.acl(), 'WRITE') || evidence.mayList();
     }
     case 'object': {
       const version = await evidence.version();
       if (version === undefined || (version.marker && need.markers !== 'as versions')) return evidence.mayList();
-      if (isAllowed && version.owner === bucket.owner) return true;
-      if (isOf(caller, version.owner)) return true;
-      return need.permission !== 'none' && grants(await version.acl(), caller, need.permission);
+      if (owns || (isAllowed && version.owner === bucket.owner)) return true;
+      if (isOfOwner(version.owner)) return true;
+      return need.permission !== 'none' && isGranted(await version.acl(), need.permission);
     }
   }
 }

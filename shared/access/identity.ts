@@ -1,4 +1,6 @@
 import type { Condition } from '../ports/key-value-table.ts';
+import type { IdentityPolicy } from './policies/policy-rule.ts';
+import type { Session } from './session-tokens.ts';
 
 /**
  * The identities that sign requests: customer (company) → project → user → access keys. The project owns buckets and
@@ -19,15 +21,39 @@ export interface Project {
 export const privileges = ['monitoring'] as const;
 export type Privilege = (typeof privileges)[number];
 
+/**
+ * The policies of a caller: what it may do of all that its project may. An action needs to be allowed by each of the three sets that is there,
+ * by any policy of the set, and to be denied by none:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+ */
+export interface IdentityRights {
+  /** Those of the user, inline and attached, and of the user's groups. */
+  readonly policies: readonly IdentityPolicy[];
+  /** The permissions boundary. */
+  readonly boundary: IdentityPolicy | undefined;
+  /** The session policies of temporary credentials. Undefined: as far as the parent's rights; empty: none. */
+  readonly session: readonly IdentityPolicy[] | undefined;
+}
+
+/** What a request states of its access key. */
+export interface Credential {
+  readonly accessKeyId: string;
+  /** Makes a temporary key known: session-tokens.ts. */
+  readonly sessionToken?: string | undefined;
+}
+
 /** An authenticated user of a project. */
-export interface User {
+export interface User extends Credential {
   readonly kind: 'user';
   /** Unique: never given to a later user of the same name. */
   readonly id: string;
-  readonly accessKeyId: string;
+  /** Set if the key is temporary. */
+  readonly session?: Session | undefined;
   readonly name: string;
   readonly project: Project;
   readonly privileges: readonly Privilege[];
+  /** What the user may do of all that the project may. */
+  readonly rights: IdentityRights;
 }
 
 /** The sender of a request. Anonymous callers get only what an ACL or a policy grants to everyone. */
@@ -50,8 +76,12 @@ export interface AccessKey {
 
 /** Finds access keys. */
 export interface AccessKeys {
-  /** @param freshness `cached`: looked up within the last seconds; `read`: current */
-  find(accessKeyId: string, freshness?: 'cached' | 'read'): Promise<AccessKey | undefined>;
+  /**
+   * @param freshness `cached`: looked up within the last seconds; `read`: current
+   * @param sessionToken of a temporary key, which is not found without
+   * @throws S3Error InvalidToken, ExpiredToken
+   */
+  find(accessKeyId: string, freshness?: 'cached' | 'read', sessionToken?: string): Promise<AccessKey | undefined>;
 }
 
 /** Finds projects, for the names shown in responses and for the grantees named in requests. */

@@ -1,4 +1,4 @@
-import { malformedPolicy } from './malformed-policy.ts';
+import { malformedPolicy } from './policies/malformed-policy.ts';
 
 /**
  * The supported condition keys and their meanings. Lower case, since condition keys are case-insensitive:
@@ -19,6 +19,11 @@ export const conditionKeys = {
   's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
   's3:delimiter': 'the delimiter of a listing',
   's3:max-keys': 'the max-keys of a listing of objects or versions',
+  's3:object-lock-legal-hold': '`ON` or `OFF`, if the request sets a legal hold',
+  's3:object-lock-mode': '`GOVERNANCE` or `COMPLIANCE`, if the request sets a retention',
+  's3:object-lock-remaining-retention-days':
+    'the days from the time of arrival to the end of a retention that the request sets, rounded up',
+  's3:object-lock-retain-until-date': 'the end of a retention that the request sets',
   's3:prefix': 'the prefix of a listing; the key, where permission to list decides between 404 and 403',
   's3:signatureversion': '`AWS4-HMAC-SHA256` or `AWS`',
   's3:versionid': 'the requested version',

@@ -5,6 +5,7 @@ import type { Privilege } from './identity.ts';
  * The right that an action requires of callers to whom no policy allows it.
  *
  * - `service`: nothing or, for some actions, an access key;
+ * - `oneself`: an access key, whatever the policies of its user say;
  * - `bucket`: to own the bucket or, where a permission is named, to be granted it in the bucket's ACL;
  * - `object`: to own the bucket or the version, or to be granted the permission in the version's ACL. The version must
  *   be looked up even if a policy allows the action, because a bucket's policy does not cover objects owned by others;
@@ -13,6 +14,7 @@ import type { Privilege } from './identity.ts';
  */
 export type Need =
   | { readonly on: 'service'; readonly by: 'everybody' | 'users' }
+  | { readonly on: 'oneself' }
   | { readonly on: 'bucket'; readonly permission: Permission }
   | { readonly on: 'bucket'; readonly permission: 'none'; readonly orPolicy: boolean }
   | {
@@ -46,10 +48,10 @@ const taggingObjects: Need = { on: 'object', permission: 'none' };
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#acl-access-policy-permission-mapping
  * and, for bucket settings, as in Ceph RGW.
  */
-const needs: Readonly<Record<string, Need>> = {
+const needs = {
   ListAllMyBuckets: { on: 'service', by: 'everybody' },
   CreateBucket: { on: 'service', by: 'users' },
-  GetAccount: { on: 'service', by: 'users' },
+  GetAccount: { on: 'oneself' },
 
   ListBucket: listing,
   ListBucketVersions: listing,
@@ -76,7 +78,7 @@ const needs: Readonly<Record<string, Need>> = {
   DeleteObjectVersionTagging: taggingObjects,
   // Permanent deletion: only by the owner of the version or the bucket.
   DeleteObjectVersion: { on: 'object', permission: 'none', markers: 'as versions' },
-  // Stillage's own actions, which policies cannot name.
+  // Stillage's own actions, which only policies of identities can name.
   CreatePublicLink: { on: 'object', permission: 'none' },
   ListPublicLinks: { on: 'object', permission: 'none' },
   DeletePublicLink: { on: 'object', permission: 'none' },
@@ -107,6 +109,14 @@ const needs: Readonly<Record<string, Need>> = {
   GetReplicationConfiguration: readingSettings,
   GetBucketObjectLockConfiguration: readingSettings,
 
+  // Not for the owners of versions in other projects' buckets: a lock binds the owner of the bucket.
+  PutBucketObjectLockConfiguration: ownersAlone,
+  GetObjectRetention: ownersAlone,
+  PutObjectRetention: ownersAlone,
+  GetObjectLegalHold: ownersAlone,
+  PutObjectLegalHold: ownersAlone,
+  BypassGovernanceRetention: ownersAlone,
+
   GetEncryptionConfiguration: ownersAlone,
   PutEncryptionConfiguration: ownersAlone,
   GetBucketPublicAccessBlock: ownersAlone,
@@ -126,9 +136,14 @@ const needs: Readonly<Record<string, Need>> = {
   DeleteAlarm: monitoring,
   ListAlarms: monitoring,
   GetAlarmHistory: monitoring,
-};
 
-/** Returns the right that an action requires. Actions not in the table are for the bucket's owner. */
-export function needOf(action: string): Need {
-  return Object.hasOwn(needs, action) ? needs[action]! : ownersAlone;
+  'sts:GetFederationToken': { on: 'service', by: 'users' },
+} as const satisfies Readonly<Record<string, Need>>;
+
+/** An action that a request may be asked to be authorised for, without its namespace: `GetObject`, `ListBucket`. */
+export type Action = keyof typeof needs;
+
+/** Returns the right that an action requires. */
+export function needOf(action: Action): Need {
+  return needs[action];
 }

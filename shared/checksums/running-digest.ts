@@ -1,6 +1,6 @@
+import { crc32 } from 'node:zlib';
 import { createHash } from 'node:crypto';
 import type { ChecksumAlgorithm } from './algorithms.ts';
-import { Crc32 } from './crc32.ts';
 import { crc32c, crc64Nvme } from './wasm-crc.ts';
 
 /** A digest computed while bytes stream by. */
@@ -12,6 +12,21 @@ export interface RunningDigest {
 
 /** MD5 is used by ETag and Content-MD5; S3 does not count it among the checksum algorithms. */
 export type DigestAlgorithm = ChecksumAlgorithm | 'MD5';
+
+/** The CRC-32 of ISO 3309 and zlib, polynomial 0x04C11DB7. */
+class Crc32 {
+  #crc = 0;
+
+  update(bytes: Uint8Array): void {
+    this.#crc = crc32(bytes, this.#crc);
+  }
+
+  digest(): Uint8Array {
+    const value = Buffer.alloc(4);
+    value.writeUInt32BE(this.#crc);
+    return value;
+  }
+}
 
 const starts: Readonly<Record<DigestAlgorithm, () => RunningDigest>> = {
   CRC32: () => new Crc32(),

@@ -29,6 +29,7 @@ export const errorTable = {
   },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
+  ExpiredToken: { status: 400, message: 'The provided token has expired.' },
   IllegalLocationConstraintException: { status: 400, message: 'The location constraint is not valid here.' },
   IncompleteBody: {
     status: 400,
@@ -36,6 +37,7 @@ export const errorTable = {
   },
   InternalError: { status: 500, message: 'We encountered an internal error. Please try again.' },
   InvalidAccessKeyId: { status: 403, message: 'The AWS Access Key Id you provided does not exist in our records.' },
+  InvalidAction: { status: 400, message: 'The action is not known.' },
   InvalidArgument: { status: 400, message: 'Invalid Argument' },
   InvalidBucketAclWithObjectOwnership: {
     status: 400,
@@ -92,6 +94,7 @@ export const errorTable = {
   },
   MetadataTooLarge: { status: 400, message: 'Your metadata headers exceed the maximum allowed metadata size' },
   MethodNotAllowed: { status: 405, message: 'The specified method is not allowed against this resource.' },
+  MissingAuthenticationToken: { status: 403, message: 'Request is missing Authentication Token' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingSecurityHeader: { status: 400, message: 'Your request is missing a required header.' },
   NoSuchAlarm: { status: 404, message: 'The specified alarm does not exist.' },
@@ -100,6 +103,10 @@ export const errorTable = {
   NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
   NoSuchLifecycleConfiguration: { status: 404, message: 'The lifecycle configuration does not exist' },
+  NoSuchObjectLockConfiguration: {
+    status: 404,
+    message: 'The specified object does not have a ObjectLock configuration',
+  },
   NoSuchPublicAccessBlockConfiguration: {
     status: 404,
     message: 'The public access block configuration was not found',
@@ -118,6 +125,7 @@ export const errorTable = {
     message: 'Object Lock configuration does not exist for this bucket',
   },
   OwnershipControlsNotFoundError: { status: 404, message: 'The bucket ownership controls were not found' },
+  PackedPolicyTooLarge: { status: 400, message: 'The policies of the session are too large.' },
   PolicyTooLarge: { status: 400, message: 'The policy exceeds the maximum allowed document size.' },
   PreconditionFailed: { status: 412, message: 'At least one of the pre-conditions you specified did not hold' },
   QuotaExceeded: { status: 403, message: 'The quota of the bucket is exceeded.' },
@@ -154,6 +162,7 @@ export const errorTable = {
     message: 'The e-mail address you provided does not match any account on record.',
   },
   UserSuspended: { status: 403, message: 'The user, its project or its customer is suspended.' },
+  ValidationError: { status: 400, message: 'The parameters of the request are not valid.' },
   XAmzContentSHA256Mismatch: {
     status: 400,
     message: "The provided 'x-amz-content-sha256' header does not match what was computed.",

@@ -53,6 +53,11 @@ export function parseIsoDate(text: string): number | undefined {
   return time + Number(fraction.padEnd(3, '0').slice(0, 3)) - offset;
 }
 
+/** Formats a time in seconds since 1970 as ISO 8601: `1994-11-06T08:49:37Z`. */
+export function formatIsoSecond(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
 /** Parses a "timestamp" as SDKs send it: an HTTP date or ISO 8601. */
 export function parseTimestamp(text: string): number | undefined {
   return parseHttpDate(text) ?? parseIsoDate(text);

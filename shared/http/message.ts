@@ -90,6 +90,8 @@ export interface RequestMessage {
   readonly remoteAddress: string;
   /** True if it came on one connection too many: it is to be refused. */
   readonly isSurplus?: boolean | undefined;
+  /** Closes the connection, whatever is left of the response. Undefined if the transport cannot. */
+  readonly cutOff?: (() => void) | undefined;
 }
 
 /** The address of a client whose proxy reports none that can be read. It meets no condition. */

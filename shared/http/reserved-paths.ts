@@ -1,6 +1,6 @@
 /*
  * The reserved paths, which no bucket can have. The router at the edge uses this file, too, and its runtime limits the
- * syntax: see functions/edge/router.ts.
+ * syntax: see functions/cloud/edge/router.ts.
  */
 
 /** The path of public links, without the token that follows. */

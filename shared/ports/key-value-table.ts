@@ -79,7 +79,7 @@ export type WriteOutcome =
   | { readonly outcome: 'written'; readonly old: readonly (Attributes | undefined)[] }
   | {
       readonly outcome: 'conflict';
-      readonly failed: readonly { readonly key: ItemKey; readonly item: Attributes | undefined }[];
+      readonly failed: readonly { readonly key: ItemKey; readonly item?: Attributes | undefined }[];
     }
   | { readonly outcome: 'unknown' };
 

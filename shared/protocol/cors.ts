@@ -1,8 +1,8 @@
+import type { CorsRule } from '../documents/cors.ts';
 import type { Fields } from '../http/message.ts';
-import type { Bucket } from '../metadata/buckets/bucket.ts';
-import type { Buckets } from '../metadata/buckets/buckets.ts';
+import type { Bucket } from '../storage/buckets/bucket.ts';
+import type { Buckets } from '../storage/buckets/buckets.ts';
 import type { Attributes, Stored } from '../ports/key-value-table.ts';
-import type { CorsRule } from '../xml/cors.ts';
 
 /*
  * Cross-origin resource sharing: https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html,

@@ -1,5 +1,5 @@
-import type { TagLimits } from '../xml/tagging.ts';
 import { day, minute, second } from '../ports/durations.ts';
+import type { TagLimits } from './tags.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -88,6 +88,13 @@ export interface Limits {
   readonly bodyRate: number;
   /** The time after which a response is aborted if the client reads nothing of it. */
   readonly readerIdle: number;
+  /**
+   * The time that a client may take longer for a response than it would at `readerRate`. After it, the response may be broken off, if
+   * others need its place.
+   */
+  readonly readerGrace: number;
+  /** Bytes per second. */
+  readonly readerRate: number;
   /** The total time of a request, after which it ends in 408 RequestTimeout. */
   readonly requestDuration: number;
   /** The work on one page after which a listing may return fewer keys. */
@@ -160,7 +167,7 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   clockSkew: { value: 15 * minute, least: second, most: day },
   publicLinkLifetime: { value: day, least: second, most: 365 * day },
   requestsPerSecond: { value: Infinity, least: 1, most: 1_000_000 },
-  // What memory and file handles of the machine allow: functions/runtime/local/capacity.
+  // What memory and file handles of the machine allow: server/capacity.
   concurrentConnections: { value: Infinity, least: 1, most: 1_000_000 },
   concurrentUploads: { value: Infinity, least: 1, most: 1_000_000 },
   concurrentDownloads: { value: Infinity, least: 1, most: 1_000_000 },
@@ -168,6 +175,8 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   bodyGrace: { value: minute, least: 100, most: maxTimerDelay },
   bodyRate: { value: 500, least: 1, most: MiB },
   readerIdle: { value: 5 * minute, least: 100, most: maxTimerDelay },
+  readerGrace: { value: minute, least: 100, most: maxTimerDelay },
+  readerRate: { value: 16 * KiB, least: 1, most: GiB },
   requestDuration: { value: day, least: second, most: maxTimerDelay },
   listingEffort: { value: 20 * second, least: 100, most: maxTimerDelay },
 };

@@ -1,19 +1,20 @@
 import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
+import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
-import type { Authorisation, BucketAuthorisation } from '../metadata/buckets/authorisation.ts';
-import type { Bucket } from '../metadata/buckets/bucket.ts';
-import type { Buckets } from '../metadata/buckets/buckets.ts';
-import type { Contents } from '../metadata/objects/contents.ts';
-import type { ObjectAuthorisation } from '../metadata/objects/object-authorisation.ts';
-import type { Monitoring } from '../metadata/monitoring/monitoring.ts';
-import type { Objects } from '../metadata/objects/objects.ts';
-import type { PublicLinks } from '../metadata/objects/public-links.ts';
-import type { Quotas } from '../metadata/quotas/quotas.ts';
-import type { ContentReferences } from '../metadata/objects/content-references.ts';
-import type { Uploads } from '../metadata/uploads/uploads.ts';
-import type { UsageCounters } from '../metadata/quotas/usage.ts';
+import type { Authorisation, BucketAuthorisation } from '../storage/buckets/authorisation.ts';
+import type { Bucket } from '../storage/buckets/bucket.ts';
+import type { Buckets } from '../storage/buckets/buckets.ts';
+import type { Contents } from '../storage/objects/contents.ts';
+import type { ObjectAuthorisation } from '../storage/version-changes/object-authorisation.ts';
+import type { Monitoring } from '../monitoring/monitoring.ts';
+import type { Objects } from '../storage/objects/objects.ts';
+import type { PublicLinks } from '../storage/objects/public-links.ts';
+import type { Quotas } from '../storage/quotas/quotas.ts';
+import type { ContentReferences } from '../storage/objects/content-references.ts';
+import type { Uploads } from '../storage/uploads/uploads.ts';
+import type { UsageCounters } from '../storage/quotas/usage.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventLoopBudget } from '../ports/event-loop.ts';
@@ -21,7 +22,7 @@ import type { Form } from './bodies/form.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './bodies/payload.ts';
 import type { RequestView } from './authorisation/request-view.ts';
-import type { Level, OperationName } from './routes.ts';
+import type { ImplementedName, Level, OperationName } from './operation-table.ts';
 
 /** The names and settings of a deployment. */
 export interface Settings {
@@ -33,6 +34,8 @@ export interface Settings {
   readonly allUsersGroupUri: string;
   /** The URL of the deployment, without a trailing slash. Undefined: the host that each request was sent to. */
   readonly publicUrl?: string | undefined;
+  /** Where the console is, if browsers are told: its address, to which they are redirected, or its port on the host they asked. */
+  readonly console?: { readonly url: string } | { readonly port: number } | undefined;
   /** Regions besides its own that a new bucket may ask for. Undefined: any. */
   readonly regions?: readonly string[] | undefined;
   /**
@@ -89,6 +92,7 @@ export interface Services {
   readonly publicLinks: PublicLinks;
   readonly blobs: BlobStore;
   readonly projects: Projects;
+  readonly sessions: Sessions;
   readonly clock: Clock;
   readonly settings: Settings;
   /** Tells whether lines of the log can be written. Undefined: somebody else collects them. */
@@ -112,6 +116,9 @@ export type Context<On extends Level, Body> = Services & {
   ) => Promise<ObjectAuthorisation>;
   /** Authorises a read of something that the operation's questions did not cover. @throws S3Error AccessDenied */
   readonly authoriseLook: (question: Question) => Promise<void>;
+  readonly requestId: string;
+  /** Names the action of another API that is performed, for the log and the metrics. */
+  readonly performs: (action: string) => void;
   /** The result of the operation's questions, without which repositories change nothing. */
   readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
@@ -223,9 +230,14 @@ export interface SubjectContext extends Pick<Services, 'uploads'> {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
 export type AnyOperation = Operation<any, any, any, any>;
 
-/** Defines an operation and infers the types of its steps from each other. */
+/** Defines an operation of the table, and infers the types of its steps from each other. */
 export function defineOperation<const On extends Level, const Body extends BodyMode, Input, Output>(
-  operation: Operation<On, Body, Input, Output>,
+  operation: Operation<On, Body, Input, Output> & { readonly name: ImplementedName },
 ): Operation<On, Body, Input, Output> {
   return operation;
+}
+
+/** Returns a 200 response with an XML content type and no body, as S3 sends after a PUT of a document. */
+export function emptyXml(): Answer {
+  return { fields: [['content-type', 'application/xml']] };
 }

@@ -2,9 +2,9 @@ import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames } from '../http/address.ts';
-import type { RequestMessage, ResponseMessage } from '../http/message.ts';
-import type { Bucket } from '../metadata/buckets/bucket.ts';
-import type { Reader, Readers } from '../metadata/removal/readers.ts';
+import type { Fields, RequestMessage, ResponseMessage } from '../http/message.ts';
+import type { Bucket } from '../storage/buckets/bucket.ts';
+import type { Reader, Readers } from '../storage/removal/readers.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { authenticateBody, authenticateHead } from './authentication/authenticate.ts';
 import type {
@@ -25,9 +25,9 @@ import { RateLimit, type Rates } from './rate-limit.ts';
 import { endedWhenSent, withWaits } from './request-reader.ts';
 import { checkExpectedOwner, checkHead, requestHead } from './request-head.ts';
 import { Responder, type RequestTrace } from './responder.ts';
-import { findRoute, type OperationName } from './routes.ts';
-import { isS3Control } from './s3-control.ts';
-import { refuseUnsupported } from './unsupported.ts';
+import { apiAddressed, findRoute } from './routes.ts';
+import type { OperationName } from './operation-table.ts';
+import { isS3Control, refuseUnsupported } from './unsupported.ts';
 
 /** The dependencies of the pipeline. */
 export interface PipelineDeps {
@@ -98,6 +98,8 @@ export class Pipeline {
       new Admission(capacity, {
         isRead: request.method === 'GET',
         party: () => partyOf(trace),
+        caller: () => (trace.caller.kind === 'user' ? trace.caller.project.id : request.remoteAddress),
+        cutOff: request.cutOff,
         hasDocument: () => typeof operations.get(trace.operation as OperationName)?.body === 'object',
       });
     try {
@@ -122,7 +124,7 @@ export class Pipeline {
       trace.operation = 'Preflight';
       return {};
     }
-    return await this.#follow(await this.#authenticate(request, trace), trace, reader);
+    return await this.#follow(await this.#authenticate(request, trace), request.fields, trace, reader);
   }
 
   #authenticate(request: RequestMessage, trace: RequestTrace): AuthenticatedHead | Promise<AuthenticatedHead> {
@@ -130,19 +132,26 @@ export class Pipeline {
 
     // Address and provisional route: enough to refuse unknown routes, and for the log
     const target = (trace.target = resolveTarget(request.target, request.fields.get('host'), hostNames));
+    trace.api = apiAddressed(target.address, request.method, target.query, request.fields);
     const seeming = (trace.operation = findRoute(target.address, request.method, target.query, request.fields));
 
     // Authenticate the head: later steps see the request only as it was signed
     const ignoresCredentials = operations.get(seeming)?.ignoresCredentials === true;
-    return authenticateHead(request, target, ignoresCredentials, this.#authentication);
+    return authenticateHead(request, target, ignoresCredentials, this.#authentication, trace.api);
   }
 
-  async #follow(head: AuthenticatedHead, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
+  async #follow(
+    head: AuthenticatedHead,
+    sent: Fields,
+    trace: RequestTrace,
+    reader: Reader | undefined,
+  ): Promise<Answer> {
     const { limits } = this.#deps.services.settings;
 
-    // Route
+    // Route again only if the signature covers another reading of the query, or headers in it
     const { address, method, query, fields } = head.request;
-    const name = (trace.operation = findRoute(address, method, query, fields));
+    if (query !== trace.target?.query || fields !== sent) trace.operation = findRoute(address, method, query, fields);
+    const name = trace.operation as OperationName;
     const operation = this.#deps.operations.get(name);
 
     // Authenticate the body: from here on, all bytes that are read of it are verified
@@ -231,6 +240,7 @@ export class Pipeline {
       publicLinks: services.publicLinks,
       blobs: services.blobs,
       projects,
+      sessions: services.sessions,
       clock,
       settings,
       logIsWritten: services.logIsWritten,
@@ -241,6 +251,8 @@ export class Pipeline {
       authorise: (...questions) => authoriser.authorise(questions, { bucket: present, key: questions[0].key }),
       authoriseLook: (question) => authoriser.authoriseLook(question, present),
       concerns,
+      requestId: trace.requestId,
+      performs: (action) => void (trace.operation = action),
     };
     const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));
     return operation.render(output, input, head);

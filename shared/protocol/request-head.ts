@@ -1,7 +1,7 @@
 import type { Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields, RequestMessage } from '../http/message.ts';
-import type { Bucket } from '../metadata/buckets/bucket.ts';
+import type { Bucket } from '../storage/buckets/bucket.ts';
 import type { AuthenticatedRequest } from './authentication/authenticated-request.ts';
 import type { Form } from './bodies/form.ts';
 import type { Limits } from './limits.ts';

@@ -1,5 +1,5 @@
 import type { RequestMessage, ResponseMessage } from '../http/message.ts';
-import type { Reader } from '../metadata/removal/readers.ts';
+import type { Reader } from '../storage/removal/readers.ts';
 import { EndedBody } from './bodies/ended-body.ts';
 
 /** Returns the request with a body during whose reads the reader waits. */
@@ -10,8 +10,8 @@ export function withWaits(request: RequestMessage, reader: Reader): RequestMessa
 
 /** Returns the request with another body. */
 export function withBody(request: RequestMessage, body: AsyncIterable<Uint8Array>): RequestMessage {
-  const { method, target, fields, secure, received, remoteAddress, isSurplus } = request;
-  return { method, target, fields, body, secure, remoteAddress, isSurplus, received };
+  const { method, target, fields, secure, received, remoteAddress, isSurplus, cutOff } = request;
+  return { method, target, fields, body, secure, remoteAddress, isSurplus, received, cutOff };
 }
 
 async function* waiting(body: AsyncIterable<Uint8Array>, reader: Reader): AsyncGenerator<Uint8Array> {

@@ -5,7 +5,8 @@ import type { Target } from '../http/address.ts';
 import { formatHttpDate } from '../http/dates.ts';
 import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
-import type { Bucket } from '../metadata/buckets/bucket.ts';
+import type { QueryApi } from '../http/query-api.ts';
+import type { Bucket } from '../storage/buckets/bucket.ts';
 import { BlobsBusy } from '../ports/blob-store.ts';
 import { isExhausted } from '../ports/exhausted.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
@@ -17,6 +18,7 @@ import { AtCapacity } from './bodies/bodies-in-flight.ts';
 import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
+import { apiRefusal } from './query-api/api-refusal.ts';
 import { RateExceeded } from './rate-limit.ts';
 
 /** The dependencies of {@link Responder}. */
@@ -39,7 +41,9 @@ export interface RequestTrace {
   /** The bucket that the request is about, once it is known. */
   bucket: Bucket | undefined;
   code: ErrorCode | undefined;
-  /** True for a request of another API, whose clients read another form of error: s3-control.ts. */
+  /** The API in AWS's Query protocol that the request is for. */
+  api?: QueryApi | '';
+  /** True for a request of another API, whose clients read another form of error: unsupported.ts. */
   isS3Control?: true;
 }
 
@@ -69,6 +73,7 @@ export class Responder {
     if (trace.target?.address.kind === 'website') {
       return { status: known.status, fields, html: errorPage(known, ids) };
     }
+    if (trace.api) return apiRefusal(known, trace.api, trace.requestId);
     const context = { ...resourceOf(trace.target), ...ids };
     const xml = trace.isS3Control ? controlErrorDocument(known, context) : errorDocument(known, context);
     return { status: known.status, fields, xml };

@@ -1,7 +1,11 @@
-import type { Alarm } from '../metadata/monitoring/alarm.ts';
-import type { ShownAlarm } from '../xml/monitoring.ts';
+import type { ShownAlarm } from '../documents/monitoring.ts';
+import type { Alarm } from '../monitoring/alarm.ts';
 
 /** Returns an alarm as shown in responses, without its secret. */
 export function shownAlarm({ name, definition, state, reason, since, created }: Alarm): ShownAlarm {
-  return { name, ...definition, state, reason, since, created };
+  const { actions, ...others } = definition;
+  return {
+    ...{ name, ...others, state, reason, since, created },
+    ...{ OKAction: actions.OK, AlarmAction: actions.ALARM, InsufficientDataAction: actions.INSUFFICIENT_DATA },
+  };
 }

@@ -1,8 +1,8 @@
+import type { Redirect, RedirectAll, RoutingRule, Website } from '../documents/website.ts';
 import { encodeName } from '../http/url-encoding.ts';
-import type { Bucket } from '../metadata/buckets/bucket.ts';
-import type { Buckets } from '../metadata/buckets/buckets.ts';
+import type { Bucket } from '../storage/buckets/bucket.ts';
+import type { Buckets } from '../storage/buckets/buckets.ts';
 import type { Attributes, Stored } from '../ports/key-value-table.ts';
-import type { Redirect, RedirectAll, RoutingRule, Website } from '../xml/website.ts';
 
 /*
  * Websites of buckets: https://docs.aws.amazon.com/AmazonS3/latest/userguide/WebsiteHosting.html

@@ -2,7 +2,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import { isFieldName } from '../http/field-syntax.ts';
 import type { Fields } from '../http/message.ts';
 import type { QueryParameter } from '../http/query.ts';
-import type { CredentialScope, MalformedCode } from './credential-scope.ts';
+import type { CredentialScope, MalformedCode } from './v4/credential-scope.ts';
 import { printBasicTime, printTime } from './timestamp.ts';
 
 /** A V4 signature and its parameters, from a header or the query. Well-formed but not verified. */

@@ -1,10 +1,9 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
-import { parseCredential, type CredentialScope } from './credential-scope.ts';
-import { dialectOf, refuseAsymmetric } from './dialect.ts';
+import { parseCredential, type CredentialScope, dialectOf, refuseAsymmetric } from './v4/credential-scope.ts';
 import { signatureDoesNotMatch } from './mismatch.ts';
-import { equalsBase64, hmacSha1 } from './sigv2.ts';
-import { isSignatureOf, signingKey } from './signing-key.ts';
+import { equalsBase64, hmacSha1 } from './v2/sigv2.ts';
+import { isSignatureOf, signingKey } from './v4/signing-key.ts';
 import { parseBasicTime } from './timestamp.ts';
 
 /** The signature of a form and its parameters. Well-formed but not verified. */
@@ -13,6 +12,7 @@ export type FormClaim = SignedPolicy &
 
 interface SignedPolicy {
   readonly accessKeyId: string;
+  readonly sessionToken?: string | undefined;
   /** As sent. */
   readonly signature: string;
   /** The value of the field `policy`, which is the signed text: base64, as sent. */
@@ -34,11 +34,12 @@ const v2Fields = ['awsaccesskeyid', 'svcaccesskeyid', 'signature'] as const;
  * @throws S3Error InvalidArgument, InvalidToken, NotImplemented
  */
 export function readFormClaim(fields: Fields): FormClaim | undefined {
-  // Keys are permanent here: a session token belongs to a key of another service.
-  if (fields.has('x-amz-security-token')) throw new S3Error('InvalidToken');
   const isV4 = v4Fields.some((name) => fields.has(name));
   const isV2 = v2Fields.some((name) => fields.has(name));
-  if (!isV4 && !isV2 && !fields.has('policy')) return undefined;
+  if (!isV4 && !isV2 && !fields.has('policy')) {
+    if (fields.has('x-amz-security-token')) throw new S3Error('InvalidToken');
+    return undefined;
+  }
   if (isV4 && isV2) {
     throw new S3Error(malformed, {
       message: 'Only one auth mechanism allowed; the form has fields of signature versions 2 and 4.',
@@ -66,7 +67,8 @@ function readV4(fields: Fields): FormClaim {
       "x-amz-date must have the form \"yyyyMMdd'T'HHmmss'Z'\" and the same date as x-amz-credential.",
     );
   }
-  return { scheme: 'form-v4', accessKeyId, scope, signature, policy };
+  const sessionToken = fields.get('x-amz-security-token');
+  return { scheme: 'form-v4', accessKeyId, sessionToken, scope, signature, policy };
 }
 
 function readV2(fields: Fields): FormClaim {
@@ -74,7 +76,8 @@ function readV2(fields: Fields): FormClaim {
   const names = v2Fields.filter((name) => name !== 'signature' && fields.has(name));
   if (names.length > 1) throw argument(names[1]!, 'The form has two access key ids.');
   const accessKeyId = required(fields, names[0] ?? 'awsaccesskeyid');
-  return { scheme: 'form-v2', accessKeyId, signature: required(fields, 'signature'), policy };
+  const sessionToken = fields.get('x-amz-security-token');
+  return { scheme: 'form-v2', accessKeyId, sessionToken, signature: required(fields, 'signature'), policy };
 }
 
 function required(fields: Fields, name: string): string {

@@ -18,14 +18,15 @@ export function signatureDoesNotMatch({ accessKeyId, signature, stringToSign, ca
   return new S3Error('SignatureDoesNotMatch', {
     details: {
       AWSAccessKeyId: accessKeyId,
-      StringToSign: withoutCustomerKeys(stringToSign),
+      StringToSign: withoutSecrets(stringToSign),
       SignatureProvided: signature,
-      ...(canonical !== undefined && { CanonicalRequest: withoutCustomerKeys(canonical) }),
+      ...(canonical !== undefined && { CanonicalRequest: withoutSecrets(canonical) }),
     },
   });
 }
 
-/** Removes customer encryption keys, because an error body may end up in a log. */
-function withoutCustomerKeys(canonical: string): string {
-  return canonical.replace(/(x-amz-(?:copy-source-)?server-side-encryption-customer-key[:=])[^\n&]*/gi, '$1…');
+/** Removes customer encryption keys and session tokens, because an error body may end up in a log. */
+function withoutSecrets(canonical: string): string {
+  const names = /(x-amz-(?:(?:copy-source-)?server-side-encryption-customer-key|security-token)[:=])[^\n&]*/gi;
+  return canonical.replace(names, '$1…');
 }

@@ -1,5 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
-import { trimBlanks } from '../http/blanks.ts';
+import { trimBlanks } from '../http/field-syntax.ts';
 import { parseIsoDate } from '../http/dates.ts';
 import type { Fields } from '../http/message.ts';
 

@@ -1,7 +1,7 @@
 import { S3Error } from '../errors/s3-error.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
-import { dialectOf, refuseAsymmetric } from './dialect.ts';
+import { dialectOf, refuseAsymmetric } from './v4/credential-scope.ts';
 
 /** The authentication scheme of a request. */
 export type Scheme = 'anonymous' | 'v4-header' | 'v4-presigned' | 'v2-header' | 'v2-presigned';

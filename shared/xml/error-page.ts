@@ -1,5 +1,5 @@
+import { escapeXml } from '../documents/text.ts';
 import type { S3Error } from '../errors/s3-error.ts';
-import { escapeXml } from './writer.ts';
 
 /**
  * Returns the HTML page that a website without a custom error document shows. Escapes all text from the visitor and the

@@ -1,5 +1,5 @@
+import { document, escapeXml, tag } from '../documents/text.ts';
 import type { S3Error } from '../errors/s3-error.ts';
-import { document } from './writer.ts';
 
 /** The parts of an error body besides the error itself. */
 export interface ErrorContext {
@@ -22,16 +22,20 @@ export function errorDocument(
   { resource, bucket, key, requestId, hostId }: ErrorContext,
 ): string {
   const { BucketName = bucket, Key = key, ...details } = error.details;
-  return document('Error', undefined, {
-    Code: error.code,
-    Message: error.message,
-    ...details,
-    BucketName,
-    Key,
-    Resource: resource,
-    RequestId: requestId,
-    HostId: hostId,
-  });
+  return document(
+    'Error',
+    undefined,
+    elements({
+      Code: error.code,
+      Message: error.message,
+      ...details,
+      BucketName,
+      Key,
+      Resource: resource,
+      RequestId: requestId,
+      HostId: hostId,
+    }),
+  );
 }
 
 /**
@@ -42,9 +46,17 @@ export function controlErrorDocument(
   error: Pick<S3Error, 'code' | 'message'>,
   { requestId, hostId }: Pick<ErrorContext, 'requestId' | 'hostId'>,
 ): string {
-  return document('ErrorResponse', 'http://awss3control.amazonaws.com/doc/2018-08-20/', {
-    Error: { Code: error.code, Message: error.message },
-    RequestId: requestId,
-    HostId: hostId,
-  });
+  return document(
+    'ErrorResponse',
+    'http://awss3control.amazonaws.com/doc/2018-08-20/',
+    tag('Error', elements({ Code: error.code, Message: error.message })) +
+      elements({ RequestId: requestId, HostId: hostId }),
+  );
+}
+
+/** Elements that no schema knows: the table of errors names them. */
+function elements(texts: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(texts)
+    .map(([name, text]) => (text === undefined ? '' : tag(name, escapeXml(text))))
+    .join('');
 }

@@ -1,6 +1,6 @@
-import type { Owner } from './owner.ts';
+import type { Owner } from '../documents/owner.ts';
+import { escapeXml } from '../documents/text.ts';
 import { Utf8Writer, type NameEncoding } from './utf8-writer.ts';
-import { escapeXml } from './writer.ts';
 
 /** A key: the bytes that contain it, in UTF-8, from {@link keyStart} (inclusive) to {@link keyEnd} (exclusive). */
 export interface RowKey {

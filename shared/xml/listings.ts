@@ -1,6 +1,6 @@
-import type { Owner } from './owner.ts';
+import type { Owner } from '../documents/owner.ts';
+import { document, escapeXml, isXmlText, timestamp } from '../documents/text.ts';
 import type { NameEncoding } from './utf8-writer.ts';
-import { document, escapeXml, isXmlText, Markup, timestamp } from './writer.ts';
 
 /*
  * Listings are written as template strings, and the rows of objects as bytes (listed-rows.ts): a page has up to 1,000
@@ -137,7 +137,7 @@ export function listMultipartUploadsResult(listing: UploadListing, namespace: st
       `${optionalOwner('Initiator', upload.initiator)}${optionalOwner('Owner', upload.owner)}` +
       `<StorageClass>${upload.storageClass ?? 'STANDARD'}</StorageClass><Initiated>${timestamp(upload.initiated)}</Initiated></Upload>`,
   );
-  return page(
+  return document(
     'ListMultipartUploadsResult',
     namespace,
     `<Bucket>${escapeXml(listing.bucket)}</Bucket><KeyMarker>${name(listing.keyMarker)}</KeyMarker>` +
@@ -159,13 +159,9 @@ function nameWriter(encoding: NameEncoding | undefined): NameWriter {
   return encoding === undefined ? escapeXml : (name) => escapeXml(encoding.encode(name));
 }
 
-function page(root: string, namespace: string, content: string): string {
-  return document(root, namespace, new Markup(content));
-}
-
 /** Returns a document whose content is text, rows and text. */
 function pageWithRows(root: string, namespace: string, head: string, rows: Uint8Array, tail: string): Uint8Array {
-  const [start, end] = page(root, namespace, contentHere).split(contentHere) as [string, string];
+  const [start, end] = document(root, namespace, contentHere).split(contentHere) as [string, string];
   return Buffer.concat([Buffer.from(start + head), rows, Buffer.from(tail + end)]);
 }
 

@@ -1,4 +1,6 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { XmlElement, type Reading } from '../documents/element.ts';
+import type { DocumentType, ListContent } from '../documents/schema.ts';
 import { S3Error, type PlainErrorCode } from '../errors/s3-error.ts';
 import { errorTable } from '../errors/table.ts';
 import { atOnce, type EventLoopBudget } from '../ports/event-loop.ts';
@@ -17,131 +19,37 @@ const maximumAttributesOfElement = 100;
 
 const noAttributes: ReadonlyMap<string, string> = new Map();
 
-/**
- * Shared by the elements of a document: the error for a violation of its schema, set once the kind of document is
- * known.
- */
-interface Schema {
-  fault: PlainErrorCode;
-}
+/** Reads a document strictly. Its schema error is set once the kind of document is known. */
+class StrictReading implements Reading {
+  readonly isStrict = true;
+  code: PlainErrorCode = 'MalformedXML';
 
-/**
- * An element of a parsed document, with strict accessors: they throw the document's schema error if the expected
- * content is missing or invalid. Names are local names, since S3 accepts documents with any namespace or none.
- */
-export class XmlElement {
-  readonly name: string;
-  /** By local name, without namespace declarations. */
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly children: readonly XmlElement[];
-  readonly #text: string;
-  readonly #schema: Schema;
-
-  constructor(
-    name: string,
-    attributes: ReadonlyMap<string, string>,
-    children: readonly XmlElement[],
-    text: string,
-    schema: Schema,
-  ) {
-    this.name = name;
-    this.attributes = attributes;
-    this.children = children;
-    this.#text = text;
-    this.#schema = schema;
-  }
-
-  /** Creates the document's schema error, with the reason. */
   fault(reason: string): S3Error {
-    return faultOf(this.#schema.fault, reason);
+    return faultOf(this.code, reason);
   }
 
-  /** The text of an element without children, including white space. */
-  get text(): string {
-    if (this.children.length > 0) throw this.fault(`${this.name} must hold text only`);
-    return this.#text;
-  }
-
-  /** Returns all children with this name, in document order. */
-  many(name: string): readonly XmlElement[] {
-    return this.children.filter((child) => child.name === name);
-  }
-
-  /** Returns the child with this name, or undefined. Throws if there are several. */
-  optional(name: string): XmlElement | undefined {
-    let found: XmlElement | undefined;
-    for (const child of this.children) {
-      if (child.name !== name) continue;
-      if (found !== undefined) throw this.fault(`${this.name} has more than one ${name}`);
-      found = child;
-    }
-    return found;
-  }
-
-  /** Returns the only child with this name. Throws if there are none or several. */
-  one(name: string): XmlElement {
-    const found = this.optional(name);
-    if (found === undefined) throw this.fault(`${this.name} has no ${name}`);
-    return found;
-  }
-
-  /** Throws if there are children with other names. Not to be called where S3 ignores unknown elements. */
-  onlyChildren(...names: readonly string[]): this {
-    for (const child of this.children) {
-      if (!names.includes(child.name)) throw this.fault(`${this.name} must not contain ${child.name}`);
-    }
-    return this;
-  }
-
-  /** Returns the text as one of these words, spelled exactly. */
-  choice<const Word extends string>(...words: readonly Word[]): Word {
-    const { text } = this;
-    const word = words.find((candidate) => candidate === text);
-    if (word === undefined) throw this.fault(`${this.name} must be one of ${words.join(', ')}`);
-    return word;
-  }
-
-  /** Returns the text as an integer within bounds. Surrounding white space is allowed, as in XML Schema. */
-  integer({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = {}): number {
-    const text = this.text.trim();
-    const value = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
-    if (!Number.isSafeInteger(value) || value < minimum || value > maximum) {
-      throw this.fault(`${this.name} must be a whole number from ${minimum} to ${maximum}`);
-    }
-    return value + 0; // "-0" is 0
-  }
-
-  /** Returns the text as a boolean: `true`, `false`, `1` or `0`, in any case since several clients write `True`. */
-  boolean(): boolean {
-    const text = this.text.trim().toLowerCase();
-    if (text === 'true' || text === '1') return true;
-    if (text === 'false' || text === '0') return false;
-    throw this.fault(`${this.name} must be true or false`);
-  }
-
-  /** Returns the result of `parse` for the text. Throws if it is undefined. */
-  parsed<Value>(parse: (text: string) => Value | undefined): Value {
-    const value = parse(this.text);
-    if (value === undefined) throw this.fault(`${this.name} has a malformed value`);
-    return value;
+  refusal(code: PlainErrorCode, message: string, details: Readonly<Record<string, string>>): S3Error {
+    return new S3Error(code, { message, details });
   }
 }
 
 /** A parsed document, to be interpreted by {@link readDocument}. */
 export class XmlDocument {
   readonly root: XmlElement;
-  readonly #schema: Schema;
+  readonly #reading: StrictReading;
   readonly #hasStandIns: boolean;
 
-  constructor(root: XmlElement, schema: Schema, hasStandIns: boolean) {
+  constructor(root: XmlElement, reading: StrictReading, hasStandIns: boolean) {
     this.root = root;
-    this.#schema = schema;
+    this.#reading = reading;
     this.#hasStandIns = hasStandIns;
   }
 
-  /** Sets the error for violations of the schema. */
-  obeys(schemaFault: PlainErrorCode): void {
-    this.#schema.fault = schemaFault;
+  /** Returns the root element, which must have the name that the document declares. */
+  rootOf({ root, fault }: Pick<DocumentType<unknown>, 'root' | 'fault'>): XmlElement {
+    this.#reading.code = fault;
+    if (this.root.name !== root) throw this.root.fault(`the root element must be ${root}`);
+    return this.root;
   }
 
   /** Returns a text of the document with the control characters that were kept. */
@@ -176,22 +84,28 @@ export function parsedXml(source: XmlSource, options: ParseOptions = {}): XmlDoc
   return source instanceof XmlDocument ? source : atOnce(parsing(source, options));
 }
 
+/** Reads a document as it is declared. @throws S3Error MalformedXML, or what the document declares */
+export function readDocument<Value>(source: XmlSource, type: DocumentType<Value>): Value {
+  return type.content.read(parsedXml(source).rootOf(type));
+}
+
 /**
- * Returns the root element of a document after checking its name.
- *
- * @param root the required name of the root element
- * @param schemaFault the error if a well-formed document violates its schema (MalformedACLError for ACLs)
- * @throws S3Error MalformedXML, or `schemaFault`
+ * Reads a document that is a long list.
+ * @param most the maximum number of its elements
+ * @param steps the cost of reading one, in steps
+ * @throws S3Error MalformedXML, or what the document declares
  */
-export function readDocument(
+export async function readList<Value>(
   source: XmlSource,
-  root: string,
-  schemaFault: PlainErrorCode = 'MalformedXML',
-): XmlElement {
-  const document = parsedXml(source);
-  document.obeys(schemaFault);
-  if (document.root.name !== root) throw document.root.fault(`the root element must be ${root}`);
-  return document.root;
+  type: DocumentType<readonly Value[]> & { readonly content: ListContent<Value> },
+  { most, steps }: { readonly most: number; readonly steps: number },
+  budget: EventLoopBudget,
+): Promise<Value[]> {
+  const root = parsedXml(source).rootOf(type);
+  const { itemsOf, item } = type.content;
+  const items = itemsOf(root);
+  if (items.length > most) throw root.fault(`there may be at most ${most} elements`);
+  return budget.map(items, steps, (element) => item.read(element));
 }
 
 interface OpenElement {
@@ -220,8 +134,8 @@ function* parsing(source: Uint8Array | string, { keepsControls }: ParseOptions):
   const referencesToo = hasStandIns && !text.includes('<![CDATA[');
   yield stepsToDecode(4 * text.length);
 
-  const schema: Schema = { fault: 'MalformedXML' };
-  const tree = new TreeParser(schema);
+  const reading = new StrictReading();
+  const tree = new TreeParser(reading);
   for (let at = 0; at < text.length;) {
     const piece = text.slice(at, at + charactersPerPiece);
     const end = referencesToo && at + piece.length < text.length ? endBeforeReference(piece) : piece.length;
@@ -230,7 +144,7 @@ function* parsing(source: Uint8Array | string, { keepsControls }: ParseOptions):
     yield Math.ceil((stepsPerPiece * end) / charactersPerPiece);
     at += end;
   }
-  return new XmlDocument(tree.end(), schema, hasStandIns);
+  return new XmlDocument(tree.end(), reading, hasStandIns);
 }
 
 /**
@@ -247,8 +161,8 @@ class TreeParser {
   readonly #parser: SaxesParser<{ xmlns: true }>;
   #root: XmlElement | undefined;
 
-  constructor(schema: Schema) {
-    this.#parser = treeParser(schema, (root) => (this.#root = root));
+  constructor(reading: Reading) {
+    this.#parser = treeParser(reading, (root) => (this.#root = root));
   }
 
   write(piece: string): void {
@@ -274,7 +188,7 @@ function wellFormed(parse: () => unknown): void {
   }
 }
 
-function treeParser(schema: Schema, finished: (root: XmlElement) => void): SaxesParser<{ xmlns: true }> {
+function treeParser(reading: Reading, finished: (root: XmlElement) => void): SaxesParser<{ xmlns: true }> {
   // XML 1.0 whatever the declaration says: 1.1 would turn U+0085 and U+2028 in keys into line feeds.
   // Few handlers, since V8 makes a parser with more than six added properties five times slower.
   const parser = new SaxesParser({ xmlns: true, position: false, forceXMLVersion: true, defaultXMLVersion: '1.0' });
@@ -303,7 +217,7 @@ function treeParser(schema: Schema, finished: (root: XmlElement) => void): Saxes
   parser.on('closetag', () => {
     const { tag, children, text } = open.pop()!;
     if (children.length > 0 && /[^ \t\r\n]/.test(text)) throw malformed(`${tag.local} mixes text and elements`);
-    const element = new XmlElement(tag.local, attributesOf(tag), children, text, schema);
+    const element = new XmlElement(tag.local, attributesOf(tag), children, text, reading);
     const parent = open.at(-1);
     if (parent === undefined) finished(element);
     else parent.children.push(element);

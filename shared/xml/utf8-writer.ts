@@ -1,5 +1,5 @@
+import { escapeXml, timestamp } from '../documents/text.ts';
 import { day } from '../ports/durations.ts';
-import { escapeXml, timestamp } from './writer.ts';
 
 const digits = Buffer.from('0123456789abcdef');
 const timeOfDay = Buffer.from('00:00:00.000Z');

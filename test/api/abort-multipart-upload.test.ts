@@ -5,10 +5,10 @@ import {
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { bodilessError, s3Error } from '../support/expect-error.ts';
-import { read } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { bodilessError, s3Error } from '../support/clients/expect-error.ts';
+import { read } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

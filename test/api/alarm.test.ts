@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { alarmXml, MonitoringClient, plainAlarm, type AlarmFields } from '../support/monitoring.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { alarmXml, MonitoringClient, plainAlarm, type AlarmFields } from '../support/storage/monitoring.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 const client = new MonitoringClient(service);
@@ -238,7 +238,7 @@ describe('PutAlarm and GetAlarm', () => {
     expect((await client.put(one, name)).status).toBe(200);
   });
 
-  it('are of nobody else', async () => {
+  it('are refused to everybody else', async () => {
     const bucket = await client.bucket();
     await client.put(bucket, 'alarm');
     const body = alarmXml(plainAlarm);

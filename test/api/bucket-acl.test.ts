@@ -9,11 +9,11 @@ import {
   type PutBucketAclCommandInput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { bodilessError, expectError, s3Error, textOf, textsOf } from '../support/expect-error.ts';
-import { everyGrant, inShort, ownerFirst } from '../support/grants.ts';
-import { put, read } from '../support/objects.ts';
-import { accounts } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { bodilessError, expectError, s3Error, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { everyGrant, inShort, ownerFirst } from '../support/storage/grants.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { accounts } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -1,7 +1,7 @@
 import { DeleteBucketCorsCommand, GetBucketCorsCommand, PutBucketCorsCommand, type CORSRule } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 
@@ -60,7 +60,7 @@ describe('the CORS rules of a bucket', () => {
     await expect(rulesOf(bucket)).rejects.toEqual(s3Error('NoSuchCORSConfiguration', 404));
   });
 
-  it('are of nobody else, and of no other bucket', async () => {
+  it('are refused to everybody else, and do not apply to other buckets', async () => {
     const bucket = await service.bucket();
     await putRules(bucket, plain);
     for (const command of [

@@ -17,12 +17,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { put } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { accounts } from '../support/server.ts';
-import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { put } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { accounts } from '../support/programs/server.ts';
+import { isInspectable, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest({ alone: true });
 

@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 
@@ -182,7 +182,7 @@ describe('PutBucketLifecycleConfiguration, GetBucketLifecycleConfiguration and D
     expect(answer.header('x-amz-transition-default-minimum-object-size')).toBe('all_storage_classes_128K');
   });
 
-  it('is of nobody else', async () => {
+  it('is refused to everybody else', async () => {
     const bucket = await service.bucket();
     await putRules(bucket, rule());
     const configuration = { Bucket: bucket, LifecycleConfiguration: { Rules: [rule()] } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { MonitoringClient } from '../support/monitoring.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { MonitoringClient } from '../support/storage/monitoring.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 const client = new MonitoringClient(service);
@@ -62,7 +62,7 @@ describe('GetBucketMonitoring and PutBucketMonitoring', () => {
     expect((await client.status(bucket)).text).toBe(document('Disabled'));
   });
 
-  it('are of nobody else, whatever a policy says, and not of anonymous callers', async () => {
+  it('are refused to everybody else, whatever a policy says, and to anonymous callers', async () => {
     const bucket = await service.bucket();
     const policy = JSON.stringify({
       Version: '2012-10-17',

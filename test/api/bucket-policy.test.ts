@@ -12,9 +12,9 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { accounts } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { accounts } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 const [own, other] = accounts;

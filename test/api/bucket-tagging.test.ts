@@ -5,8 +5,8 @@ import {
   type Tag,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 
@@ -56,7 +56,7 @@ describe('bucket tagging', () => {
     expect(await tagsOf(bucket)).toHaveLength(50);
   });
 
-  it('is of nobody else', async () => {
+  it('is refused to everybody else', async () => {
     const bucket = await service.bucket();
     const stranger = service.stranger.send(new GetBucketTaggingCommand({ Bucket: bucket }));
     await expect(stranger).rejects.toEqual(s3Error('AccessDenied', 403));

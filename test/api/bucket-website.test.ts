@@ -6,11 +6,11 @@ import {
   type WebsiteConfiguration,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { exchange } from '../support/raw-client.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { anonymous } from '../support/signer.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { anonymous } from '../support/clients/signer.ts';
 
 const service = serviceUnderTest();
 
@@ -79,7 +79,7 @@ describe('the website configuration of a bucket', () => {
     expect(await configurationOf(bucket)).toEqual(pages);
   });
 
-  it('is of nobody else', async () => {
+  it('is refused to everybody else', async () => {
     const bucket = await service.bucket();
     await configure(bucket, pages);
     for (const command of [

@@ -8,10 +8,10 @@ import {
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { bodilessError, s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
+import { bodilessError, s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { multipartTag, partOf, TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

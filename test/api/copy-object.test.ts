@@ -9,13 +9,13 @@ import {
   type HeadObjectCommandOutput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { newBlobs } from '../support/blobs-on-disk.ts';
-import { checksumOf } from '../support/checksums.ts';
-import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { pathOf, uriEncode } from '../support/signer.ts';
-import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
+import { newBlobs } from '../support/disks/blobs-on-disk.ts';
+import { checksumOf } from '../support/bytes/checksums.ts';
+import { expectError, s3Error, textOf } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { pathOf, uriEncode } from '../support/clients/signer.ts';
+import { multipartTag, partOf, TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest({ alone: true });
 
@@ -241,7 +241,7 @@ describe('the name of a source', () => {
     }
   });
 
-  it('is what an error tells of that could not find it', async () => {
+  it('is named by the error of what could not find it', async () => {
     const [bucket, target] = [await service.bucket(), await service.bucket()];
     const headers = { 'x-amz-copy-source': `${bucket}/missing` };
     const response = await service.send({ method: 'PUT', path: `/${target}/key`, headers });

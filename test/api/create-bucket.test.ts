@@ -10,9 +10,9 @@ import {
   GetBucketVersioningCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bodilessError, s3Error } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
+import { bodilessError, s3Error } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

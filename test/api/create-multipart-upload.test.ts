@@ -1,9 +1,9 @@
 import { CreateMultipartUploadCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { bodilessError, s3Error } from '../support/expect-error.ts';
-import { put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { bodilessError, s3Error } from '../support/clients/expect-error.ts';
+import { put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

@@ -1,11 +1,11 @@
 import { DeleteObjectCommand, PutBucketAclCommand } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { put, setVersioning } from '../support/objects.ts';
-import { PublicLinkClient } from '../support/public-links.ts';
-import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, setVersioning } from '../support/storage/objects.ts';
+import { PublicLinkClient } from '../support/storage/public-links.ts';
+import { isInspectable, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf } from '../support/clients/signer.ts';
 
 const service = serviceUnderTest({ alone: true });
 const links = new PublicLinkClient(service);

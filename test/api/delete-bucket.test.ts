@@ -6,9 +6,9 @@ import {
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { bodilessError, s3Error } from '../support/expect-error.ts';
-import { put, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { bodilessError, s3Error } from '../support/clients/expect-error.ts';
+import { put, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -5,9 +5,9 @@ import {
   type ObjectIdentifier,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 
@@ -55,7 +55,7 @@ describe('DeleteObjects', () => {
     expect((await versionsOf(service.client, bucket)).map(({ key }) => key)).toEqual(['a']);
   });
 
-  it('reports only failures if it shall be quiet', async () => {
+  it('reports only failures if it is to be quiet', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'a', 'content');
     await put(service.client, bucket, 'b', 'content');

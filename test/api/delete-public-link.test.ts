@@ -1,10 +1,10 @@
 import { PutBucketAclCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { put, setVersioning } from '../support/objects.ts';
-import { PublicLinkClient } from '../support/public-links.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, setVersioning } from '../support/storage/objects.ts';
+import { PublicLinkClient } from '../support/storage/public-links.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf } from '../support/clients/signer.ts';
 
 const service = serviceUnderTest();
 const links = new PublicLinkClient(service);

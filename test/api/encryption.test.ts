@@ -11,9 +11,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { md5Tag, put } from '../support/objects.ts';
-import { isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put } from '../support/storage/objects.ts';
+import { isInspectable, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest({ alone: true });
 
@@ -156,7 +156,7 @@ describe('encryption with a key of the customer (SSE-C)', () => {
     expect(await got.Body!.transformToString()).toBe('content');
   });
 
-  it('refuses whoever has no key, another key, or a key where none is needed', async () => {
+  it('refuses a caller with no key, another key, or a key where none is needed', async () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'k', plain, sse);
     await put(service.client, bucket, 'plain', 'x');

@@ -1,12 +1,12 @@
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { administer, makeKey } from '../support/administration.ts';
-import { bucketName } from '../support/clients.ts';
-import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { exchange } from '../support/raw-client.ts';
-import { accounts } from '../support/server.ts';
-import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
-import { signedV2 } from '../support/signer-v2.ts';
+import { administer, makeKey } from '../support/storage/administration.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError, s3Error, textOf } from '../support/clients/expect-error.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { accounts } from '../support/programs/server.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signedV2 } from '../support/clients/signer-v2.ts';
 
 const service = serviceUnderTest();
 const request = { path: '/', query: 'account' };
@@ -48,7 +48,7 @@ describe('GetAccount', () => {
     expect(await ask()).toEqual([...own, '0', '50']);
     await administer(service.place, 'quota', 'set', `shop@${customer}`, '--buckets', '1');
     // A project is looked up every few seconds.
-    await expect.poll(ask, { timeout: 60_000, interval: 500 }).toEqual([...own, '0', '1']);
+    await expect.poll(ask).toEqual([...own, '0', '1']);
 
     const client = service.sdk(key);
     const Bucket = bucketName();

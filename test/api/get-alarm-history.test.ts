@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { eventually, MonitoringClient, plainAlarm } from '../support/monitoring.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { MonitoringClient, plainAlarm } from '../support/storage/monitoring.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest({ args: ['--monitoring-seconds', '0.2'] });
 const client = new MonitoringClient(service);
@@ -10,7 +11,7 @@ describe('GetAlarmHistory', () => {
   it('tells of creation, changes of state, actions and updates, the newest first', async () => {
     const bucket = await client.bucket();
     await client.put(bucket, 'alarm', { ...plainAlarm, OKAction: ['log:'] });
-    await eventually(async () => ((await client.history(bucket, 'alarm')).text.includes('Action') ? true : undefined));
+    await untilFound(async () => (await client.history(bucket, 'alarm')).text.includes('Action'));
     await client.put(bucket, 'alarm', { ...plainAlarm, Threshold: 20 });
     const { status, text } = await client.history(bucket, 'alarm');
     expect(status).toBe(200);
@@ -52,7 +53,7 @@ describe('GetAlarmHistory', () => {
     expectError(await client.history(bucket, 'alarm', { marker: 'x/y' }), 400, 'InvalidArgument');
   });
 
-  it('is of nobody else', async () => {
+  it('is refused to everybody else', async () => {
     const bucket = await client.bucket();
     await client.put(bucket, 'alarm');
     const request = { path: `/${bucket}`, query: 'alarm-history&name=alarm' };

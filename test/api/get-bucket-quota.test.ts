@@ -1,11 +1,11 @@
 import { DeleteBucketPolicyCommand, PutBucketAclCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { administer } from '../support/administration.ts';
-import { expectError } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
-import { signedV2 } from '../support/signer-v2.ts';
+import { administer } from '../support/storage/administration.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signedV2 } from '../support/clients/signer-v2.ts';
 
 const service = serviceUnderTest();
 const tebibyte = 1024 ** 4;
@@ -29,7 +29,7 @@ describe('GetBucketQuota', () => {
     ]);
     await put(service.client, bucket, 'a', 'x'.repeat(1000));
     await put(service.client, bucket, 'b', '');
-    await expect.poll(async () => (await ask(bucket)).text, { timeout: 60_000 }).toBe(quota(defaults, 1000, 2));
+    await expect.poll(async () => (await ask(bucket)).text).toBe(quota(defaults, 1000, 2));
     const head = await service.send({ method: 'HEAD', path: `/${bucket}` });
     expect([head.header('x-rgw-bytes-used'), head.header('x-rgw-object-count')]).toEqual(['1000', '2']);
   });
@@ -37,13 +37,9 @@ describe('GetBucketQuota', () => {
   it.runIf(isAdministered)('says the quota of the bucket where it has one', async () => {
     const bucket = await service.bucket();
     await administer(service.place, 'quota', 'set', bucket, '--bytes', '5000');
-    await expect
-      .poll(async () => (await ask(bucket)).text, { timeout: 60_000 })
-      .toBe(quota({ ...defaults, bytes: 5000 }, 0, 0));
+    await expect.poll(async () => (await ask(bucket)).text).toBe(quota({ ...defaults, bytes: 5000 }, 0, 0));
     await administer(service.place, 'quota', 'set', bucket, '--objects', '3', '--bytes', 'default');
-    await expect
-      .poll(async () => (await ask(bucket)).text, { timeout: 60_000 })
-      .toBe(quota({ ...defaults, objects: 3 }, 0, 0));
+    await expect.poll(async () => (await ask(bucket)).text).toBe(quota({ ...defaults, objects: 3 }, 0, 0));
   });
 
   it("is for the owner's project, whatever ACL and policy say", async () => {

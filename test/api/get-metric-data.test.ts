@@ -1,8 +1,9 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { eventually, MonitoringClient } from '../support/monitoring.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { MonitoringClient } from '../support/storage/monitoring.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest({ args: ['--monitoring-seconds', '0.2'] });
 const client = new MonitoringClient(service);
@@ -23,7 +24,7 @@ describe('GetMetricData', () => {
     const bucket = await service.bucket();
     await fill(bucket, ['12345', '123']);
     // In a deployment with many servers, counters lag behind.
-    const { status, text } = await eventually(async () => {
+    const { status, text } = await untilFound(async () => {
       const answer = await client.metricData(bucket, { ...size, ...lastHour() });
       return textOf(answer.text, 'Value') === '8' ? answer : undefined;
     });
@@ -48,7 +49,7 @@ describe('GetMetricData', () => {
       const match = found.exec(text);
       return match ? [match[1]!, match[2]!] : undefined;
     };
-    await eventually(async () => ((await datapoint({}))?.[1] === '8' ? true : undefined));
+    await untilFound(async () => (await datapoint({}))?.[1] === '8');
     const [time] = (await datapoint({}))!;
     expect(Date.parse(time) % (5 * minute)).toBe(0);
     // Several samples were taken in these five minutes, and only the last counts.
@@ -105,7 +106,7 @@ describe('GetMetricData', () => {
     expect((await client.metricData(bucket, ever)).status).toBe(200);
   });
 
-  it('is of nobody else', async () => {
+  it('is refused to everybody else', async () => {
     const bucket = await service.bucket();
     const request = { path: `/${bucket}`, query: 'metric-data' };
     const asked = {

@@ -6,11 +6,11 @@ import {
   type GetObjectAttributesCommandOutput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { checksumOf } from '../support/checksums.ts';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, setVersioning } from '../support/objects.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
+import { checksumOf } from '../support/bytes/checksums.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, setVersioning } from '../support/storage/objects.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { multipartTag, partOf, TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

@@ -1,10 +1,10 @@
 import { DeleteObjectCommand, RenameObjectCommand, PutBucketCorsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { eventually } from '../support/monitoring.ts';
-import { md5Tag, put, setVersioning } from '../support/objects.ts';
-import { PublicLinkClient } from '../support/public-links.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { md5Tag, put, setVersioning } from '../support/storage/objects.ts';
+import { PublicLinkClient } from '../support/storage/public-links.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 const links = new PublicLinkClient(service);
@@ -194,7 +194,7 @@ describe('GetPublicLink', () => {
     const bucket = await service.bucket();
     await put(service.client, bucket, 'key', 'content');
     const { url, id, expires } = await links.made(bucket, 'key', { expires: '1' });
-    const gone = await eventually(async () => {
+    const gone = await untilFound(async () => {
       const answer = await links.follow(url);
       return answer.status === 200 ? undefined : answer;
     });

@@ -6,9 +6,9 @@ import {
   type HeadObjectCommandOutput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { bodilessError } from '../support/expect-error.ts';
-import { md5Tag, put, setVersioning } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { bodilessError } from '../support/clients/expect-error.ts';
+import { md5Tag, put, setVersioning } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf, queryOf } from '../support/signer.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf, queryOf } from '../support/clients/signer.ts';
 
 /** A key is only a name: syntax of paths, URLs, file systems and XML has no effect in it. */
 const service = serviceUnderTest();

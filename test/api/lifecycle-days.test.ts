@@ -6,14 +6,13 @@ import {
   type LifecycleRule,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { put, putAll, read, setVersioning, versionsOf, type ListedVersion } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { put, putAll, read, setVersioning, versionsOf, type ListedVersion } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** Long enough for a slow machine to check objects that are not due yet. */
 const daySeconds = 3;
 const service = serviceUnderTest({ env: { STILLAGE_LIFECYCLE_DAY_SECONDS: String(daySeconds) } });
-const patience = { timeout: 90_000, interval: 100 };
 
 async function putRules(bucket: string, ...rules: Partial<LifecycleRule>[]): Promise<void> {
   const filled = rules.map((rule) => ({ Status: 'Enabled' as const, Filter: { Prefix: '' }, ...rule }));
@@ -36,11 +35,11 @@ async function anotherPass(): Promise<void> {
   await putRules(bucket, { Expiration: { Date: new Date('2020-01-01') } });
   for (let round = 0; round < 2; round += 1) {
     await put(service.client, bucket, 'witness');
-    await expect.poll(() => listed(bucket), patience).toEqual([]);
+    await expect.poll(() => listed(bucket)).toEqual([]);
   }
 }
 
-describe('with a day of a few seconds', { timeout: 300_000 }, () => {
+describe('with a day of a few seconds', () => {
   it('a header tells of the days that are in force', async () => {
     const bucket = await service.bucket();
     await putRules(bucket, { Expiration: { Days: 1 } });
@@ -54,7 +53,7 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
     await putAll(service.client, bucket, ['logs/2', 'other', 'log', 'logs0']);
     await put(service.client, bucket, 'logs/1');
     await expect
-      .poll(() => listed(bucket), patience)
+      .poll(() => listed(bucket))
       .toEqual(['log current null object', 'logs0 current null object', 'other current null object']);
     expect(await read(service.client, bucket, 'other')).toBe('');
   });
@@ -66,16 +65,16 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
     await put(service.client, bucket, 'key', 'named version');
     await putRules(bucket, { ID: 'expire', Expiration: { Days: 1 } });
     await expect
-      .poll(() => listed(bucket), patience)
+      .poll(() => listed(bucket))
       .toEqual(['key current marker', 'key older null object', 'key older object']);
     await anotherPass();
     expect(await listed(bucket)).toEqual(['key current marker', 'key older null object', 'key older object']);
     await putRules(bucket, { ID: 'older', NoncurrentVersionExpiration: { NoncurrentDays: 1 } });
-    await expect.poll(() => listed(bucket), patience).toEqual(['key current marker']);
+    await expect.poll(() => listed(bucket)).toEqual(['key current marker']);
     await anotherPass();
     expect(await listed(bucket)).toEqual(['key current marker']);
     await putRules(bucket, { ID: 'marker', Expiration: { ExpiredObjectDeleteMarker: true } });
-    await expect.poll(() => listed(bucket), patience).toEqual([]);
+    await expect.poll(() => listed(bucket)).toEqual([]);
   });
 
   /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html: "expired object delete markers" */
@@ -94,11 +93,11 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
       spared,
     );
     const kept = ['hidden current marker', 'other alone current marker'];
-    await expect.poll(() => listed(bucket), patience).toEqual([kept[0], 'hidden older object', kept[1]]);
+    await expect.poll(() => listed(bucket)).toEqual([kept[0], 'hidden older object', kept[1]]);
     await anotherPass();
     expect(await listed(bucket)).toEqual([kept[0], 'hidden older object', kept[1]]);
     await putRules(bucket, { ...expire, Filter: { Prefix: 'h' }, NoncurrentVersionExpiration: { NoncurrentDays: 1 } });
-    await expect.poll(() => listed(bucket), patience).toEqual([kept[1]]);
+    await expect.poll(() => listed(bucket)).toEqual([kept[1]]);
   });
 
   it('an object in a suspended bucket is replaced by a null marker; named versions stay', async () => {
@@ -109,7 +108,7 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
     for (const key of ['both', 'null']) await put(service.client, bucket, key, 'null version');
     await putRules(bucket, { Expiration: { Days: 1 } });
     await expect
-      .poll(() => listed(bucket), patience)
+      .poll(() => listed(bucket))
       .toEqual([
         'both current null marker',
         'both older object',
@@ -124,9 +123,7 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
     await setVersioning(service.client, bucket, 'Enabled');
     for (const body of ['1', '2', '3', '4', '5']) await put(service.client, bucket, 'key', body);
     await putRules(bucket, { NoncurrentVersionExpiration: { NoncurrentDays: 1, NewerNoncurrentVersions: 2 } });
-    await expect
-      .poll(() => listed(bucket), patience)
-      .toEqual(['key current object', 'key older object', 'key older object']);
+    await expect.poll(() => listed(bucket)).toEqual(['key current object', 'key older object', 'key older object']);
     await anotherPass();
     const left = await versionsOf(service.client, bucket);
     const bodies = await Promise.all(left.map(({ id }) => read(service.client, bucket, 'key', id)));
@@ -157,7 +154,7 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
     await put(service.client, bucket, 'c empty gone', '');
     await put(service.client, bucket, 'a tag later', '123');
     const kept = ['a other', 'a small', 'a untagged', 'b'].map((key) => `${key} current null object`);
-    await expect.poll(() => listed(bucket), patience).toHaveLength(5);
+    await expect.poll(() => listed(bucket)).toHaveLength(5);
     await service.client.send(
       new PutObjectTaggingCommand({
         Bucket: bucket,
@@ -165,7 +162,7 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
         Tagging: { TagSet: [{ Key: 'k', Value: 'v' }] },
       }),
     );
-    await expect.poll(() => listed(bucket), patience).toEqual(kept);
+    await expect.poll(() => listed(bucket)).toEqual(kept);
     await anotherPass();
     expect(await listed(bucket)).toEqual(kept);
   });
@@ -182,7 +179,7 @@ describe('with a day of a few seconds', { timeout: 300_000 }, () => {
       Filter: { Prefix: 'big/' },
       AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
     });
-    await expect.poll(open, patience).toEqual(['small/file']);
+    await expect.poll(open).toEqual(['small/file']);
     await expect(doomed.part(2, 'late')).rejects.toMatchObject({ name: 'NoSuchUpload' });
     await other.complete([await other.part(1, 'part')]);
   });

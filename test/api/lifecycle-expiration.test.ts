@@ -9,9 +9,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { describe, expect, it } from 'vitest';
-import { put, setVersioning } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { put, setVersioning } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { MonitoringClient, plainAlarm } from '../support/monitoring.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { MonitoringClient, plainAlarm } from '../support/storage/monitoring.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 const client = new MonitoringClient(service);
@@ -51,7 +51,7 @@ describe('ListAlarms', () => {
     expectError(await client.list(await service.bucket(), { 'max-alarms': value }), 400, 'InvalidArgument');
   });
 
-  it('is of nobody else', async () => {
+  it('is refused to everybody else', async () => {
     const bucket = await service.bucket();
     const request = { path: `/${bucket}`, query: 'alarms' };
     expectError(await service.send(request, { key: service.bob }), 403, 'AccessDenied');

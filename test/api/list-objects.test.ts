@@ -1,8 +1,8 @@
 import { ListObjectsCommand, type ListObjectsCommandInput, type ListObjectsCommandOutput } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, putAll } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, putAll } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -1,10 +1,10 @@
 import { ListPartsCommand, type ListPartsCommandInput, type ListPartsCommandOutput } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { md5Tag } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

@@ -15,11 +15,11 @@ import {
   type PutObjectAclCommandInput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { everyGrant, inShort, ownerFirst } from '../support/grants.ts';
-import { put, read, setVersioning } from '../support/objects.ts';
-import { accounts } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error, textOf } from '../support/clients/expect-error.ts';
+import { everyGrant, inShort, ownerFirst } from '../support/storage/grants.ts';
+import { put, read, setVersioning } from '../support/storage/objects.ts';
+import { accounts } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

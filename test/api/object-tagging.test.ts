@@ -8,11 +8,11 @@ import {
   type Tag,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error, textsOf } from '../support/expect-error.ts';
-import { put, setVersioning, versionsOf } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError, s3Error, textsOf } from '../support/clients/expect-error.ts';
+import { put, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

@@ -12,9 +12,9 @@ import { Client as MinioClient } from 'minio';
 import { createHash, randomBytes } from 'node:crypto';
 import { request as startRequest } from 'node:http';
 import { Readable } from 'node:stream';
-import { describe, expect, it, vi } from 'vitest';
-import { newBlobs } from '../support/blobs-on-disk.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
+import { describe, expect, it } from 'vitest';
+import { newBlobs } from '../support/disks/blobs-on-disk.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
 import {
   boundary,
   formBody,
@@ -26,13 +26,14 @@ import {
   signedV4,
   type FormField,
   type FormFile,
-} from '../support/form.ts';
-import { expectKeystream, keystream } from '../support/keystream.ts';
-import { MemoryWatch } from '../support/memory.ts';
-import { md5Tag, put, read, setVersioning } from '../support/objects.ts';
-import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { anonymous, chunked, chunkedAndSigned, neutralWords, signed } from '../support/signer.ts';
+} from '../support/clients/form.ts';
+import { expectKeystream, keystream } from '../support/bytes/keystream.ts';
+import { MemoryWatch } from '../support/runs/memory.ts';
+import { md5Tag, put, read, setVersioning } from '../support/storage/objects.ts';
+import { RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { anonymous, chunked, chunkedAndSigned, neutralWords, signed } from '../support/clients/signer.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 const service = serviceUnderTest({ alone: true });
 const MiB = 1024 * 1024;
@@ -993,7 +994,8 @@ describe('a form', () => {
     ['x-amz-acl', 'public', 400, 'InvalidArgument'],
     ['x-amz-grant-read', 'uri="x"', 400, 'InvalidArgument'],
     ['x-amz-grant-read', 'emailAddress="no@body"', 400, 'UnresolvableGrantByEmailAddress'],
-    ['x-amz-object-lock-mode', 'GOVERNANCE', 501, 'NotImplemented'],
+    ['x-amz-object-lock-mode', 'GOVERNANCE', 400, 'InvalidArgument'],
+    ['x-amz-object-lock-legal-hold', 'ON', 400, 'InvalidRequest'],
     ['x-amz-server-side-encryption', 'aws:kms', 501, 'NotImplemented'],
     ['x-amz-storage-class', 'GLACIER', 400, 'InvalidStorageClass'],
     ['x-amz-website-redirect-location', 'elsewhere', 400, 'InvalidRedirectLocation'],
@@ -1152,9 +1154,9 @@ describe('a large form', () => {
     const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(size) };
     connection.write(requestBytes(anonymous(service.host, { method: 'POST', path: `/${bucket}`, headers })));
     connection.write(Buffer.concat([start, Buffer.alloc(MiB)]));
-    await vi.waitFor(() => blobs.expectCount(1));
+    await eventually(() => blobs.expectCount(1));
     connection.close();
-    await vi.waitFor(() => blobs.expectCount(0));
+    await eventually(() => blobs.expectCount(0));
     await expectEmpty(bucket);
   });
 });

@@ -2,9 +2,9 @@ import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCom
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { bodilessError, s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { bodilessError, s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -7,12 +7,12 @@ import {
   type RenameObjectCommandInput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { newBlobs } from '../support/blobs-on-disk.ts';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf } from '../support/signer.ts';
-import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
+import { newBlobs } from '../support/disks/blobs-on-disk.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf } from '../support/clients/signer.ts';
+import { multipartTag, partOf, TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest({ alone: true });
 

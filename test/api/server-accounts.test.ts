@@ -1,24 +1,19 @@
 import { CreateBucketCommand, DeleteBucketCommand, ListBucketsCommand, type S3Client } from '@aws-sdk/client-s3';
-import { describe, expect, it, vi } from 'vitest';
-import { administer, makeKey, type MadeKey } from '../support/administration.ts';
-import { bucketName } from '../support/clients.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { administer, makeKey, type MadeKey } from '../support/storage/administration.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 /** The running service applies the changes of the administration commands. */
 const service = serviceUnderTest({ alone: true });
 
-// Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000 });
-
-/** Longer than any account is cached, even on a busy machine. */
-const soon = { timeout: 30_000, interval: 200 };
-
 const list = (client: S3Client): Promise<unknown> => client.send(new ListBucketsCommand({}));
 const works = (client: S3Client): Promise<void> =>
-  vi.waitFor(async () => void (await expect(list(client)).resolves.toBeDefined()), soon);
+  eventually(async () => void (await expect(list(client)).resolves.toBeDefined()));
 const fails = (client: S3Client, code: string): Promise<void> =>
-  vi.waitFor(async () => void (await expect(list(client)).rejects.toEqual(s3Error(code, 403))), soon);
+  eventually(async () => void (await expect(list(client)).rejects.toEqual(s3Error(code, 403))));
 
 describe.runIf(isAdministered)('accounts', () => {
   it('work as soon as they are made, also under a key id with : and @', async () => {

@@ -3,14 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueCertificate, type Certificates } from '../support/certificates.ts';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import { eventually, MonitoringClient, plainAlarm } from '../support/monitoring.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { accounts, alice, startService, type Service } from '../support/server.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
-import { WebhookReceiver, type ReceivedCall } from '../support/webhook-receiver.ts';
+import { issueCertificate, type Certificates } from '../support/clients/certificates.ts';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import { MonitoringClient, plainAlarm } from '../support/storage/monitoring.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { accounts, alice, startService, type Service } from '../support/programs/server.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
+import { WebhookReceiver, type ReceivedCall } from '../support/clients/webhook-receiver.ts';
 
 let folder: string;
 let certificates: Certificates;
@@ -66,7 +67,7 @@ const target = (): string => `https://127.0.0.1:${receiver.port}/hook`;
 const stateOf = async (client: MonitoringClient, bucket: string): Promise<string | undefined> =>
   textOf((await client.alarm(bucket, 'too much')).text, 'State');
 const inState = (client: MonitoringClient, bucket: string, state: string): Promise<true> =>
-  eventually(async () => ((await stateOf(client, bucket)) === state ? true : undefined));
+  untilFound(async () => (await stateOf(client, bucket)) === state);
 
 const alarm = {
   ...plainAlarm,
@@ -89,12 +90,12 @@ describe('an alarm with a webhook', () => {
         const secret = textOf(put.text, 'WebhookSecret')!;
         // Coming to rest is a transition too.
         await inState(client, bucket, 'OK');
-        await eventually(async () => (receiver.calls.length === 1 ? true : undefined));
+        await untilFound(async () => receiver.calls.length === 1);
         expect(checked(receiver.calls[0]!, secret)).toMatchObject({ OldStateValue: 'INSUFFICIENT_DATA' });
 
         await fill(5);
         await inState(client, bucket, 'ALARM');
-        await eventually(async () => (receiver.calls.length >= 2 ? true : undefined));
+        await untilFound(async () => receiver.calls.length >= 2);
         const told = checked(receiver.calls[1]!, secret);
         expect(told).toEqual({
           AlarmName: 'too much',
@@ -128,13 +129,13 @@ describe('an alarm with a webhook', () => {
 
         await clear(5);
         await inState(client, bucket, 'OK');
-        await eventually(async () => (receiver.calls.length >= 3 ? true : undefined));
+        await untilFound(async () => receiver.calls.length >= 3);
         expect(checked(receiver.calls[2]!, secret)).toMatchObject({ NewStateValue: 'OK', OldStateValue: 'ALARM' });
 
         // Several more evaluations leave the state unchanged, and send nothing.
         const evaluations = 5;
         const before = Date.now();
-        await eventually(async () => (Date.now() - before > evaluations * 200 ? true : undefined));
+        await untilFound(async () => Date.now() - before > evaluations * 200);
         expect(receiver.calls).toHaveLength(3);
         const { text } = await client.history(bucket, 'too much');
         const types = [...Array<string[]>(3).fill(['Action', 'StateUpdate']).flat(), 'ConfigurationUpdate'];
@@ -157,13 +158,13 @@ describe('an alarm with a webhook', () => {
     ]);
     try {
       await client.put(bucket, 'too much', { ...alarm, OKAction: [target()] });
-      await eventually(async () => (receiver.calls.length === 1 ? true : undefined));
+      await untilFound(async () => receiver.calls.length === 1);
       await fill(5);
       const query =
         'end=2999-01-01&metric=BucketSizeBytes&metric-data&period=86400000&start=1970-01-01&statistic=Maximum';
-      await eventually(async () => {
+      await untilFound(async () => {
         const { text } = await send({ path: `/${bucket}`, query });
-        return textsOf(text, 'Value').at(-1) === '500' && text.includes('<Datapoint>') ? true : undefined;
+        return textsOf(text, 'Value').at(-1) === '500' && text.includes('<Datapoint>');
       });
     } finally {
       const before = Date.now();
@@ -182,7 +183,7 @@ describe('an alarm with a webhook', () => {
     const bucket = await watched.bucket();
     const targets = [target(), 'https://169.254.169.254/latest/meta-data/', `https://localhost:${receiver.port}/`];
     await watched.put(bucket, 'too much', { ...alarm, OKAction: targets });
-    const summaries = await eventually(async () => {
+    const summaries = await untilFound(async () => {
       const found = textsOf((await watched.history(bucket, 'too much')).text, 'Summary');
       const actions = found.filter((summary) => summary.startsWith('Action'));
       return actions.length === targets.length ? actions : undefined;
@@ -205,7 +206,7 @@ describe.runIf(!isExternal)('an alarm', () => {
     try {
       const logs = { OKAction: ['log:'], AlarmAction: ['log:'], InsufficientDataAction: ['log:'] };
       await client.put(bucket, 'too much', { ...alarm, ...logs });
-      await eventually(async () => (lines().length === 1 ? true : undefined));
+      await untilFound(async () => lines().length === 1);
       expect(lines()[0]).toMatchObject({ alarm: 'too much', state: 'OK', before: 'INSUFFICIENT_DATA' });
 
       await client.put(bucket, 'too much', { ...alarm, ...logs, ActionsEnabled: false });
@@ -218,7 +219,7 @@ describe.runIf(!isExternal)('an alarm', () => {
 
       await clear(5);
       const before = Date.now();
-      await eventually(async () => (Date.now() - before > 1000 ? true : undefined));
+      await untilFound(async () => Date.now() - before > 1000);
       expect(await stateOf(client, bucket)).toBe('INSUFFICIENT_DATA');
       expect((await client.turn(bucket, 'Enabled')).status).toBe(200);
       await inState(client, bucket, 'OK');

@@ -9,11 +9,11 @@ import { text } from 'node:stream/consumers';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { issueCertificate } from '../support/certificates.ts';
-import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { runProgram } from '../support/program.ts';
-import { alice, consoleOrigin, startService, type Service } from '../support/server.ts';
-import { signed, anonymous } from '../support/signer.ts';
+import { issueCertificate } from '../support/clients/certificates.ts';
+import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { alice, consoleOrigin, startService, type Service } from '../support/programs/server.ts';
+import { signed, anonymous } from '../support/clients/signer.ts';
 
 /** Tests the listener of the console: its files, origins and headers. The files are made up. */
 

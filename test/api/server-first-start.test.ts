@@ -1,12 +1,13 @@
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runProgram } from '../support/program.ts';
-import { alice, bob, startService, type Service } from '../support/server.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import { keptOnDisk } from '../support/disks/kept-bytes.ts';
 
 let data: string;
 beforeEach(async () => {
@@ -33,16 +34,9 @@ function clientOf(settings: Record<string, string>): S3Client {
   });
 }
 
-async function filesBelow(directory: string): Promise<Buffer[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return Promise.all(
-    entries.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name))),
-  );
-}
-
 /** That bytes stand nowhere in the data directory: as they are, or as a program might have written them. */
 async function expectNowhere(secret: string): Promise<void> {
-  const files = await filesBelow(data);
+  const files = await keptOnDisk(data);
   expect(files.length).toBeGreaterThanOrEqual(2);
   const plain = Buffer.from(secret);
   const forms = [plain, Buffer.from(secret, 'utf16le'), plain.toString('base64'), plain.toString('hex')];

@@ -8,13 +8,16 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { exchange, RawConnection, requestBytes, type RawRequest, type RawResponse } from '../support/raw-client.ts';
-import { isExternal, isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
-import { anonymous, chunked, chunkedAndSigned, presigned, signed, type Unsigned } from '../support/signer.ts';
-
-/** A busy machine may take a while to write and read a line. */
-const patience = { timeout: 30_000 };
+import { sdk } from '../support/clients/clients.ts';
+import {
+  exchange,
+  RawConnection,
+  requestBytes,
+  type RawRequest,
+  type RawResponse,
+} from '../support/clients/raw-client.ts';
+import { isExternal, isInspectable, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { anonymous, chunked, chunkedAndSigned, presigned, signed, type Unsigned } from '../support/clients/signer.ts';
 
 const service = serviceUnderTest({ alone: true });
 let bucket: string;
@@ -38,7 +41,7 @@ async function requests(): Promise<readonly Record<string, unknown>[]> {
 async function lineOf(response: RawResponse): Promise<Record<string, unknown>> {
   const id = response.header('x-amz-request-id');
   const ofResponse = async () => (await requests()).filter(({ requestId }) => requestId === id);
-  await expect.poll(async () => (await ofResponse()).length, patience).toBe(1);
+  await expect.poll(async () => (await ofResponse()).length).toBe(1);
   // Who pays stands in the log of a deployment alone: the bill is made from it.
   const { time, milliseconds, level, message, requestId, payer: _, class: __, ...rest } = (await ofResponse())[0]!;
   expect({ level, message }).toEqual({ level: 'info', message: 'request' });
@@ -130,7 +133,7 @@ describe.runIf(isInspectable)('the log', () => {
     connection.write(requestBytes(sign({ path: `/${bucket}/large` })));
     await expect(connection.interim()).rejects.toThrow('200 came');
     connection.close();
-    await expect.poll(async () => (await downloads()).length, patience).toBe(before + 1);
+    await expect.poll(async () => (await downloads()).length).toBe(before + 1);
     const last = (await downloads()).at(-1)!;
     expect(last).toMatchObject({ status: 200 });
     expect(last['bytesOut']).toBeGreaterThan(0);
@@ -199,7 +202,7 @@ describe.runIf(isInspectable)('the log', () => {
       sign({ ...upload, headers: trailing, body: trailers }, { payloadHash: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' }),
     );
 
-    await expect.poll(async () => (await requests()).length, patience).toBe(before + count);
+    await expect.poll(async () => (await requests()).length).toBe(before + count);
     const client = sdk(service);
     await client.send(new CreateBucketCommand({ Bucket: 'of-the-sdk' }));
     await client.send(new PutObjectCommand({ Bucket: 'of-the-sdk', Key: 'key', Body: 'content' }));
@@ -210,7 +213,7 @@ describe.runIf(isInspectable)('the log', () => {
     expect(await (await fetch(url)).text()).toBe('content');
     await client.send(new DeleteObjectCommand({ Bucket: 'of-the-sdk', Key: 'key' }));
     client.destroy();
-    await expect.poll(async () => (await requests()).length, patience).toBe(before + count + 6);
+    await expect.poll(async () => (await requests()).length).toBe(before + count + 6);
 
     const lines = service.started!.output.stdout.trimEnd().split('\n');
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ message: 'request', level: 'info' });

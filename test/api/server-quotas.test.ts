@@ -11,19 +11,18 @@ import {
   UploadPartCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
-import { describe, expect, it, vi } from 'vitest';
-import { administer, makeKey, runAt } from '../support/administration.ts';
-import { bucketName } from '../support/clients.ts';
-import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { signedV4 } from '../support/form.ts';
-import { read, setVersioning, versionsOf } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
+import { describe, expect, it } from 'vitest';
+import { administer, makeKey, runAt } from '../support/storage/administration.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError, s3Error, textOf } from '../support/clients/expect-error.ts';
+import { signedV4 } from '../support/clients/form.ts';
+import { read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 const service = serviceUnderTest({ alone: true });
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000 });
-
 const exceeded = s3Error('QuotaExceeded', 403);
 const invalidPart = s3Error('InvalidPart', 400);
 
@@ -105,26 +104,50 @@ describe.runIf(isAdministered)('quotas', () => {
     const Bucket = await service.bucket();
     const { client } = service;
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
-    await quota(Bucket, '--bytes', String((await used(Bucket)) + 100));
+    const opened = await used(Bucket);
     await client.send(new UploadPartCommand({ Bucket, Key: 'm', UploadId, PartNumber: 1, Body: Buffer.alloc(80) }));
+    await quota(Bucket, '--bytes', String((await used(Bucket)) + 20));
     await expect(put(Bucket, 'a', 21)).rejects.toEqual(exceeded);
     await client.send(new AbortMultipartUploadCommand({ Bucket, Key: 'm', UploadId }));
     await put(Bucket, 'a', 100);
+    expect(await used(Bucket)).toBeLessThan(opened);
+  });
+
+  it('count the items of parts, which may be empty', async () => {
+    const Bucket = await service.bucket();
+    const { client } = service;
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
+    await put(Bucket, 'empty', 0);
+    const upload = { Bucket, Key: 'm', UploadId };
+    const withUpload = await used(Bucket);
+    await client.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: '' }));
+    const withPart = await used(Bucket);
+    expect(withPart).toBeGreaterThan(withUpload);
+    await quota(Bucket, '--bytes', String(withPart));
+    await expect(client.send(new UploadPartCommand({ ...upload, PartNumber: 2, Body: '' }))).rejects.toEqual(exceeded);
+    const copy = new UploadPartCopyCommand({ ...upload, PartNumber: 2, CopySource: `${Bucket}/empty` });
+    await expect(client.send(copy)).rejects.toEqual(exceeded);
+    await client.send(new AbortMultipartUploadCommand(upload));
+    await eventually(async () => expect(await used(Bucket)).toBe(0));
   });
 
   it('count the eight newest uploads of one part, and older ones no longer', async () => {
     const Bucket = await service.bucket();
     const { client } = service;
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
-    await quota(Bucket, '--bytes', String((await used(Bucket)) + 1000));
+    const opened = await used(Bucket);
     const upload = { Bucket, Key: 'm', UploadId };
     const tags: (string | undefined)[] = [];
+    let part = 0;
     for (let n = 0; n < 10; n += 1) {
-      const part = new UploadPartCommand({ ...upload, PartNumber: 1, Body: Buffer.alloc(100, String(n)) });
-      tags.push((await client.send(part)).ETag);
+      const sent = new UploadPartCommand({ ...upload, PartNumber: 1, Body: Buffer.alloc(100, String(n)) });
+      tags.push((await client.send(sent)).ETag);
+      if (n > 0) continue;
+      part = (await used(Bucket)) - opened;
+      await quota(Bucket, '--bytes', String(opened + 10 * part));
     }
     // The change feed releases the two oldest.
-    await vi.waitFor(() => put(Bucket, 'a', 200), { timeout: 30_000, interval: 100 });
+    await eventually(() => put(Bucket, 'a', 2 * part));
     await expect(put(Bucket, 'b', 1)).rejects.toEqual(exceeded);
     const complete = (ETag?: string): Promise<unknown> =>
       client.send(
@@ -134,8 +157,8 @@ describe.runIf(isAdministered)('quotas', () => {
     await complete(tags[2]);
     expect(await read(client, Bucket, 'm')).toBe('2'.repeat(100));
     // With the upload, the other seven are gone.
-    await quota(Bucket, '--bytes', '1000');
-    await vi.waitFor(() => put(Bucket, 'b', 700), { timeout: 30_000, interval: 100 });
+    await quota(Bucket, '--bytes', String(100 + 2 * part + 700));
+    await eventually(() => put(Bucket, 'b', 700));
     await expect(put(Bucket, 'c', 1)).rejects.toEqual(exceeded);
   });
 
@@ -194,7 +217,7 @@ describe.runIf(isAdministered)('quotas', () => {
     );
     const [marker] = (await versionsOf(client, Bucket)).filter(({ key }) => key === 'none');
     await client.send(new DeleteObjectCommand({ Bucket, Key: 'none', VersionId: marker!.id }));
-    await vi.waitFor(async () => expect(await used(Bucket)).toBe(1000), { timeout: 30_000, interval: 200 });
+    await eventually(async () => expect(await used(Bucket)).toBe(1000));
   });
 
   it('hold for forms, whose length is not known before', async () => {
@@ -221,7 +244,7 @@ describe.runIf(isAdministered)('quotas', () => {
     await create();
     await expect(create()).rejects.toEqual(s3Error('TooManyBuckets', 400));
     await quota('shop@few', '--buckets', '3');
-    await vi.waitFor(create, { timeout: 30_000, interval: 200 });
+    await eventually(create);
     await expect(create()).rejects.toEqual(s3Error('TooManyBuckets', 400));
 
     const { code, stdout, stderr } = await runAt(service.place, ['project', 'remove', 'shop@few']);

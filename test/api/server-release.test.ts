@@ -2,15 +2,16 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HeldRequest } from '../support/held-request.ts';
-import { PooledClient } from '../support/pooled-client.ts';
-import { runProgram } from '../support/program.ts';
-import { requestBytes } from '../support/raw-client.ts';
-import { expectScrubClean } from '../support/scrub-clean.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed } from '../support/signer.ts';
-import { workersOf } from '../support/worker-processes.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HeldRequest } from '../support/clients/held-request.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { requestBytes } from '../support/clients/raw-client.ts';
+import { expectScrubClean } from '../support/storage/scrub-clean.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { signed } from '../support/clients/signer.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 const MiB = 1024 * 1024;
 
@@ -42,8 +43,7 @@ async function bytesOnDisk(): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-const nothingLeft = (): Promise<void> =>
-  vi.waitFor(async () => expect(await bytesOnDisk()).toBe(0), { timeout: 20_000, interval: 50 });
+const nothingLeft = (): Promise<void> => eventually(async () => expect(await bytesOnDisk()).toBe(0));
 
 async function put(key: string, body: Buffer): Promise<void> {
   expect((await client.send({ method: 'PUT', path: `/bucket/${key}`, body })).status).toBe(200);
@@ -132,7 +132,7 @@ async function release(): Promise<Report> {
   return JSON.parse(stdout) as Report;
 }
 
-describe('the bytes of deleted objects', { timeout: 120_000 }, () => {
+describe('the bytes of deleted objects', () => {
   it('are freed as fast as a loop of PUT and DELETE makes them, without an hour to wait', async () => {
     await start();
     let most = 0;
@@ -167,7 +167,7 @@ describe('the bytes of deleted objects', { timeout: 120_000 }, () => {
       await put('other', pattern(MiB, turn));
       await remove('other');
     }
-    await vi.waitFor(async () => expect(await bytesOnDisk()).toBeLessThan(37 * MiB), { timeout: 20_000, interval: 50 });
+    await eventually(async () => expect(await bytesOnDisk()).toBeLessThan(37 * MiB));
     expect(await release()).toMatchObject({ held: { bytes: 36 * MiB, blobs: 3 } });
     expect(Buffer.compare(await slow.rest(), whole)).toBe(0);
     await nothingLeft();
@@ -187,7 +187,7 @@ describe('the bytes of deleted objects', { timeout: 120_000 }, () => {
     const slow = await PausedGet.begin('given-up');
     await put('other', pattern(MiB, 1));
     await remove('other');
-    await vi.waitFor(async () => expect(await bytesOnDisk()).toBeLessThan(37 * MiB), { timeout: 20_000, interval: 50 });
+    await eventually(async () => expect(await bytesOnDisk()).toBeLessThan(37 * MiB));
     await remove('given-up');
     slow.abandon();
     expect((await heldDocument.finish()).status).toBe(404);
@@ -231,7 +231,7 @@ describe('the bytes of deleted objects', { timeout: 120_000 }, () => {
   });
 });
 
-describe('the bytes of deleted objects, with workers', { timeout: 120_000 }, () => {
+describe('the bytes of deleted objects, with workers', () => {
   it('stay for a reader on any of them, and no longer', async () => {
     await start('--workers', '2');
     const whole = await putParts('slow');

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, DeleteObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
-import { blobsBelow } from '../support/blobs-on-disk.ts';
-import { sdk } from '../support/clients.ts';
-import { put, read, setVersioning } from '../support/objects.ts';
-import { runProgram, type Run } from '../support/program.ts';
-import { RawConnection, requestBytes } from '../support/raw-client.ts';
-import { expectScrubClean } from '../support/scrub-clean.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed } from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
+import { blobsBelow } from '../support/disks/blobs-on-disk.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { put, read, setVersioning } from '../support/storage/objects.ts';
+import { runProgram, type Run } from '../support/programs/program.ts';
+import { RawConnection, requestBytes } from '../support/clients/raw-client.ts';
+import { expectScrubClean } from '../support/storage/scrub-clean.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { signed } from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 let folder: string;
 let data: string;
@@ -52,7 +52,7 @@ interface Report {
 describe('stillage scrub', () => {
   it('--status shows what the background scrub of the service has read', async () => {
     await expect
-      .poll(async () => (await scrub('--status')).stdout, { timeout: 20_000 })
+      .poll(async () => (await scrub('--status')).stdout)
       .toMatch(/^finished \S+Z: 0 blobs \(0 bytes\) read, 0 damaged\n$/);
     const { stdout } = await scrub('--status', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ finished: { blobs: 0, damaged: 0, parts: { read: 257, of: 257 } } });
@@ -91,7 +91,7 @@ describe('stillage scrub', () => {
   });
 
   // It starts the program ten times.
-  it('repairs nothing that a request may be writing, while a service runs', { timeout: 180_000 }, async () => {
+  it('repairs nothing that a request may be writing, while a service runs', async () => {
     const own = join(folder, 'own');
     // The body waits while the program runs eight times.
     const running = await startService({ data: own, args: ['--limit', 'bodyIdle=600000'] });
@@ -102,7 +102,7 @@ describe('stillage scrub', () => {
     const bytes = requestBytes(signed(host, { method: 'PUT', path: '/bucket/held', body: content }, { key: alice }));
     const connection = await RawConnection.open(running.url);
     connection.write(bytes.subarray(0, -1));
-    await expect.poll(() => blobsBelow(own), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => blobsBelow(own)).toHaveLength(1);
 
     const scrubOwn = (...args: string[]): Promise<Run> => runProgram(['scrub', '--data', own, ...args]);
     for (const age of ['0', '23h']) {

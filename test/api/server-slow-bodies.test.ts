@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
-import { newBlobs } from '../support/blobs-on-disk.ts';
-import { expectError } from '../support/expect-error.ts';
-import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { describe, expect, it } from 'vitest';
+import { newBlobs } from '../support/disks/blobs-on-disk.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 const idle = 600;
-/** A busy machine may take a while to write and read a line. */
-const patience = { timeout: 10_000 };
 const service = serviceUnderTest({ args: ['--limit', `bodyIdle=${idle}`] });
 
 /** Sends a request without the last byte of its body, and awaits the response. */
@@ -81,9 +80,9 @@ describe.runIf(!isExternal)('a body that stands still', () => {
     connection.close();
     const lines = () =>
       service.started!.requests().filter((line) => line['bucket'] === bucket && line['operation'] === 'PutObject');
-    await expect.poll(() => lines().length, patience).toBe(1);
+    await expect.poll(() => lines().length).toBe(1);
     expect(lines()[0]).toMatchObject({ status: 400, code: 'IncompleteBody' });
-    await vi.waitFor(() => blobs.expectCount(0), patience);
+    await eventually(() => blobs.expectCount(0));
   });
 });
 

@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { exchange } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { freePort } from '../support/free-port.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { freePort } from '../support/runs/free-port.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 /** A log that cannot be written: https://man7.org/linux/man-pages/man4/full.4.html */
 
@@ -68,4 +71,30 @@ describe.each([1, 2])('with %i workers, a log', (workers) => {
       expect(await service.stop()).toBe(0);
     }
   });
+});
+
+it('a pipe that nobody reads does not block the service while a worker starts', async () => {
+  const service = await startService({ args: ['--workers', '2'] });
+  const out = service.process.stdout!;
+  try {
+    out.pause();
+    const [first] = await workersOf(service);
+    process.kill(first!, 'SIGKILL');
+    // The one in its place is stopped before it has done anything.
+    const started = await eventually(async () => {
+      const found = (await workersOf(service)).find((pid) => pid !== first);
+      expect(await readFile(`/proc/${found}/environ`, 'latin1')).toContain('NODE_UNIQUE_ID');
+      process.kill(found!, 'SIGSTOP');
+      return found!;
+    });
+    try {
+      for (let n = 0; n < 500; n += 1)
+        expect((await fetch(`${service.url}/none/${'k'.repeat(1000)}`)).status).toBe(404);
+    } finally {
+      process.kill(started, 'SIGCONT');
+    }
+  } finally {
+    out.resume();
+    expect(await service.stop()).toBe(0);
+  }
 });

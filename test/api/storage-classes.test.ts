@@ -15,10 +15,10 @@ import {
   type StorageClass,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { put, read } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -25,6 +25,7 @@ import {
   GetBucketVersioningCommand,
   GetBucketWebsiteCommand,
   GetObjectLockConfigurationCommand,
+  PutObjectLockConfigurationCommand,
   GetPublicAccessBlockCommand,
   HeadBucketCommand,
   PutBucketAclCommand,
@@ -46,8 +47,8 @@ import {
   type WebsiteConfiguration,
 } from '@aws-sdk/client-s3';
 import { expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /**
  * The calls of Terraform's AWS provider for a bucket as modules make it, in the provider's order, which is that of bucket.go, as far as its clients are
@@ -367,6 +368,21 @@ it('a bucket is created without object lock, as versions of the provider before 
   const encryption = service.client.send(new GetBucketEncryptionCommand({ Bucket }));
   // They look for these words, too.
   await expect(encryption).rejects.toThrow('encryption configuration was not found');
+});
+
+it('a bucket is created with object lock, and its configuration is read back as it was put', async () => {
+  const Bucket = service.freeName('terraform');
+  await service.client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+  const get = () => service.client.send(new GetObjectLockConfigurationCommand({ Bucket }));
+  expect((await get()).ObjectLockConfiguration).toEqual({ ObjectLockEnabled: 'Enabled' });
+  const Rule = { DefaultRetention: { Mode: 'COMPLIANCE', Days: 5 } } as const;
+  const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule } as const;
+  await service.client.send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration }));
+  expect((await get()).ObjectLockConfiguration).toEqual(ObjectLockConfiguration);
+  // To destroy `aws_s3_bucket_object_lock_configuration`, it puts one without a rule.
+  const without = { ObjectLockEnabled: 'Enabled' } as const;
+  await service.client.send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration: without }));
+  expect((await get()).ObjectLockConfiguration).toEqual(without);
 });
 
 it('a bucket may get its tags, its region and its ownership when it is created', async () => {

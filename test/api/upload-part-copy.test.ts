@@ -6,13 +6,13 @@ import {
   type UploadPartCopyCommandOutput,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { newBlobs } from '../support/blobs-on-disk.ts';
-import { checksumOf } from '../support/checksums.ts';
-import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning } from '../support/objects.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { pathOf, queryOf } from '../support/signer.ts';
-import { leastPart, multipartTag, partOf, TestUpload } from '../support/uploads.ts';
+import { newBlobs } from '../support/disks/blobs-on-disk.ts';
+import { checksumOf } from '../support/bytes/checksums.ts';
+import { expectError, s3Error, textOf } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning } from '../support/storage/objects.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { pathOf, queryOf } from '../support/clients/signer.ts';
+import { leastPart, multipartTag, partOf, TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest({ alone: true });
 

@@ -2,10 +2,10 @@ import { ListPartsCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { expectError, s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, read } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError, s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { circlesOf, importsOf, root, sourceFiles } from './source-imports.ts';
 
-/** The console is a client: it imports nothing from the service, and its folders depend on one another in one direction. */
-
-const root = join(import.meta.dirname, '../..');
+/**
+ * The console is a client: of the service it imports only the documents of the API, and its folders depend on one
+ * another in one direction.
+ */
 
 const allowed: Readonly<Record<string, readonly string[]>> = {
   s3: [],
@@ -20,33 +22,18 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   worker: [],
 };
 
-interface Import {
-  readonly file: string;
-  readonly target: string;
-  readonly isPackage: boolean;
-}
-
-const files = readdirSync(join(root, 'console'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-  .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-
-const imports = files.flatMap((file): Import[] => {
-  const source = readFileSync(join(root, file), 'utf8');
-  const found = [...source.matchAll(/(?:^|\n)(?:import|export)\s[^'";]*?from '([^']+)'|import\('([^']+)'\)/g)];
-  return found.map((match) => {
-    const name = (match[1] ?? match[2])!;
-    const isPackage = !name.startsWith('.');
-    return { file, isPackage, target: isPackage ? name : relative(root, resolve(root, dirname(file), name)) };
-  });
-});
+const files = sourceFiles('console');
+const imports = files.flatMap(importsOf);
 
 const folderOf = (file: string): string => file.split('/')[1]!;
 const isInFolder = (file: string): boolean => file.split('/').length > 2;
 
 describe('the console', () => {
-  it('imports nothing of the service', () => {
+  it('imports nothing of the service but documents', () => {
     expect(imports.length).toBeGreaterThan(150);
-    const outside = imports.filter(({ isPackage, target }) => !isPackage && !target.startsWith('console/'));
+    const outside = imports.filter(
+      ({ isPackage, target }) => !isPackage && !/^(console|shared\/documents)\//.test(target),
+    );
     expect(outside).toEqual([]);
     const packages = new Set(imports.filter(({ isPackage }) => isPackage).map(({ target }) => target));
     expect([...packages].sort()).toEqual([
@@ -60,15 +47,43 @@ describe('the console', () => {
     ]);
   });
 
+  it('gets documents that need nothing of Node.js', () => {
+    const isType = /^import type .*/gm;
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      const source = readFileSync(join(root, file), 'utf8');
+      const types = new Set([...source.matchAll(isType)].map(([line]) => /'([^']+)'/.exec(line)?.[1]));
+      expect(source, file).not.toMatch(/\b(?:Buffer|process|require)\b[.(]/);
+      for (const { target, isPackage } of importsOf(file)) {
+        if ([...types].some((type) => type !== undefined && join(file, '..', type) === target)) continue;
+        expect(isPackage ? [file, target] : [], file).toEqual([]);
+        visit(target);
+      }
+    };
+    for (const file of sourceFiles('shared/documents')) visit(file);
+    expect([...reached].filter((file) => !file.startsWith('shared/documents/')).sort()).toEqual([
+      'shared/http/dates.ts',
+      'shared/ports/durations.ts',
+      'shared/ports/utf8-order.ts',
+    ]);
+  });
+
   it('has folders that import in one direction', () => {
     const broken = imports
       .filter(({ isPackage, file, target }) => !isPackage && isInFolder(file) && isInFolder(target))
+      .filter(({ target }) => target.startsWith('console/'))
       .filter(
         ({ file, target }) =>
           folderOf(file) !== folderOf(target) && !allowed[folderOf(file)]?.includes(folderOf(target)),
       )
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
+  });
+
+  it('has imports that go in circles nowhere, not even for types', () => {
+    expect(circlesOf(imports)).toEqual([]);
   });
 
   it('has pages that do not import one another', () => {

@@ -1,77 +1,74 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { circlesOf, importsOf, root, sourceFiles } from './source-imports.ts';
 
-const root = resolve(import.meta.dirname, '../..');
+/** The folders of programs, and of what they share. */
+const programs = ['shared', 'functions', 'server', 'cli', 'package', 'infra'];
+const sources = programs.filter((folder) => folder !== 'infra');
 
-interface Import {
-  readonly file: string;
-  /** A path from the root, or the name of a package. */
-  readonly target: string;
-  readonly isPackage: boolean;
-}
+const imports = programs.flatMap(sourceFiles).flatMap(importsOf);
 
-function sourceFiles(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-}
-
-function importsOf(file: string): Import[] {
-  const source = readFileSync(join(root, file), 'utf8');
-  const found = [...source.matchAll(/(?:^|\n)(?:import|export)\s[^'";]*?from '([^']+)'|import\('([^']+)'\)/g)];
-  return found.map((match) => {
-    const name = (match[1] ?? match[2])!;
-    const isPackage = !name.startsWith('.');
-    return { file, isPackage, target: isPackage ? name : relative(root, resolve(root, dirname(file), name)) };
-  });
-}
-
-const imports = ['shared', 'functions', 'infra'].flatMap(sourceFiles).flatMap(importsOf);
-
-/** The folder a file lies in: the longest of these that it begins with. */
+/** The folder a file lies in: the first of these that it begins with. */
 const folders = [
   'shared/errors',
   'shared/ports',
   'shared/http',
+  'shared/documents',
   'shared/xml',
   'shared/checksums',
   'shared/encryption',
   'shared/signing',
   'shared/access',
-  'shared/metadata/accounts',
-  'shared/metadata/lifecycle',
-  'shared/metadata',
+  'shared/storage',
+  'shared/accounts',
+  'shared/lifecycle',
+  'shared/billing',
+  'shared/monitoring',
+  'shared/scrub',
   'shared/protocol',
+  'shared/composition',
+  'shared/telemetry',
   'shared/adapters',
-  'functions/runtime/compose',
-  'functions/runtime/http',
-  'functions/runtime/telemetry',
-  'functions/runtime/command-line',
-  'functions/runtime/cloud',
-  'functions/runtime/local',
-  'functions/runtime/cli',
-  'functions/runtime/package',
-  'functions/runtime',
-  'functions/edge',
+  'server/http',
+  'server/options',
+  'server',
+  'cli',
+  'package',
+  'functions/cloud/edge',
+  'functions/cloud',
   'functions',
   'infra',
 ] as const;
 type Folder = (typeof folders)[number];
 
-const isOutermost = (folder: Folder): boolean => /^(shared\/adapters|functions\/runtime|infra)/.test(folder);
+/** Programs, and adapters: they alone may use the environment, the clock, randomness, disks and networks. */
+const isOutermost = (folder: Folder): boolean =>
+  /^(shared\/(adapters|telemetry)|server|cli|package|functions\/cloud|infra)/.test(folder);
 const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
-/** The folders that every folder of the runtime may import. */
-const belowRuntime = folders.filter(
-  (folder) => folder.startsWith('shared/') || ['functions', 'functions/edge', 'functions/runtime'].includes(folder),
-);
-/** The folders that both deployments share. */
-const shared = [
-  'functions/runtime/compose',
-  'functions/runtime/http',
-  'functions/runtime/telemetry',
-  'functions/runtime/command-line',
+/** The rooms of what the table holds, above those of buckets and objects. */
+const rooms = ['shared/accounts', 'shared/lifecycle', 'shared/billing', 'shared/monitoring', 'shared/scrub'] as const;
+const belowProtocol = [
+  'shared/errors',
+  'shared/ports',
+  'shared/http',
+  'shared/documents',
+  'shared/xml',
+  'shared/checksums',
+  'shared/encryption',
+  'shared/signing',
+  'shared/access',
+  'shared/storage',
+  ...rooms,
+] as const satisfies readonly Folder[];
+const belowPrograms = [
+  ...belowProtocol,
+  'shared/protocol',
+  'shared/composition',
+  'shared/telemetry',
+  'shared/adapters',
+  'functions',
 ] as const satisfies readonly Folder[];
 
 /** Who may import whom. A folder may always import itself. */
@@ -79,74 +76,37 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/errors': [],
   'shared/ports': [],
   'shared/http': ['shared/errors'],
-  // Of the metadata a type alone: the lifecycle rule, which is kept as it was sent.
-  'shared/xml': ['shared/errors', 'shared/ports', 'shared/metadata/lifecycle'],
+  // Of the errors, their type alone: the console imports this folder.
+  'shared/documents': ['shared/errors', 'shared/ports', 'shared/http'],
+  'shared/xml': ['shared/errors', 'shared/ports', 'shared/documents'],
   'shared/checksums': ['shared/errors'],
   'shared/encryption': ['shared/errors', 'shared/ports'],
   'shared/signing': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
   'shared/access': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums'],
-  // The one part of the metadata that knows of users and their privileges.
-  'shared/metadata/accounts': ['shared/ports', 'shared/access', 'shared/metadata'],
-  'shared/metadata/lifecycle': ['shared/errors', 'shared/ports', 'shared/metadata'],
-  'shared/metadata': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums', 'shared/encryption'],
-  'shared/protocol': [
-    'shared/errors',
-    'shared/ports',
-    'shared/http',
-    'shared/xml',
-    'shared/checksums',
-    'shared/encryption',
-    'shared/signing',
-    'shared/access',
-    'shared/metadata/lifecycle',
-    'shared/metadata',
-  ],
+  'shared/storage': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums', 'shared/encryption'],
+  // The one room that knows of users and their privileges.
+  'shared/accounts': ['shared/ports', 'shared/access', 'shared/storage'],
+  'shared/lifecycle': ['shared/errors', 'shared/ports', 'shared/documents', 'shared/storage'],
+  'shared/billing': ['shared/ports', 'shared/storage'],
+  'shared/monitoring': ['shared/errors', 'shared/ports', 'shared/storage'],
+  'shared/scrub': ['shared/errors', 'shared/ports', 'shared/encryption', 'shared/storage'],
+  'shared/protocol': belowProtocol,
+  'shared/composition': [...belowProtocol, 'shared/protocol'],
+  'shared/telemetry': [...belowProtocol, 'shared/protocol'],
   'shared/adapters': ['shared/ports'],
-  functions: [
-    'shared/errors',
-    'shared/ports',
-    'shared/http',
-    'shared/xml',
-    'shared/checksums',
-    'shared/encryption',
-    'shared/signing',
-    'shared/access',
-    'shared/metadata/accounts',
-    'shared/metadata/lifecycle',
-    'shared/metadata',
-    'shared/protocol',
-  ],
-  // Errors of an operator, which all of the folders may report.
-  'functions/runtime': [],
-  'functions/runtime/http': [...belowRuntime],
-  'functions/runtime/telemetry': [...belowRuntime],
-  'functions/runtime/compose': [...belowRuntime],
-  // Options and reports that several programs have.
-  'functions/runtime/command-line': [...belowRuntime, 'functions/runtime/telemetry'],
+  functions: [...belowProtocol, 'shared/protocol'],
+  'server/http': belowPrograms,
+  'server/options': [...belowPrograms, 'server/http'],
   // One program each, of one machine and of the cloud: neither knows the other.
-  'functions/runtime/local': [...belowRuntime, ...shared],
-  'functions/runtime/cloud': [...belowRuntime, ...shared],
-  'functions/runtime/cli': [...belowRuntime, ...shared, 'functions/runtime/local'],
+  server: [...belowPrograms, 'server/http', 'server/options'],
+  'functions/cloud': [...belowPrograms, 'functions/cloud/edge', 'server/http', 'server/options', 'cli'],
+  cli: [...belowPrograms, 'server', 'server/http', 'server/options'],
   // The exports of the package: the service within a program, and kits for its tests.
-  'functions/runtime/package': [...belowRuntime, ...shared, 'functions/runtime/local'],
+  package: [...belowPrograms, 'server', 'server/http', 'server/options'],
   // The only imports of the router, whose size is limited.
-  'functions/edge': ['shared/http', 'shared/protocol'],
-  infra: ['shared/protocol', 'functions/edge'],
+  'functions/cloud/edge': ['shared/http', 'shared/protocol'],
+  infra: ['shared/protocol', 'functions/cloud/edge'],
 };
-
-/** Every circle that a walk along the arrows closes. */
-function circlesOf(arrows: readonly Pick<Import, 'file' | 'target'>[]): string[] {
-  const done = new Set<string>();
-  const circles: string[] = [];
-  const visit = (file: string, path: readonly string[]): void => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
-    if (done.has(file) || path.includes(file)) return;
-    for (const { target } of arrows.filter((each) => each.file === file)) visit(target, [...path, file]);
-    done.add(file);
-  };
-  for (const { file } of arrows) visit(file, []);
-  return circles;
-}
 
 describe('who may import whom', () => {
   it('is held by every import', () => {
@@ -159,13 +119,6 @@ describe('who may import whom', () => {
       })
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
-  });
-
-  it('is of types alone between documents and the metadata', () => {
-    const values = sourceFiles('shared/xml').filter((file) =>
-      /^import (?!type )[^;]*metadata\//m.test(readFileSync(join(root, file), 'utf8')),
-    );
-    expect(values).toEqual([]);
   });
 
   it('sees the imports it judges', () => {
@@ -186,16 +139,16 @@ describe('who may import whom', () => {
       const [, folder, part] = file.split('/');
       return `${folder}/${part}`;
     };
-    const isInPart = (file: string): boolean => /^shared\/(metadata|protocol)\/[^/]+\//.test(file);
+    const isInPart = (file: string): boolean => /^shared\/(storage|protocol)\/[^/]+\//.test(file);
     const between = imports
       .filter(({ file, target }) => isInPart(file) && isInPart(target) && partOf(file) !== partOf(target))
       .map(({ file, target }) => ({ file: partOf(file), target: partOf(target) }));
     expect(between.length).toBeGreaterThan(20);
     expect(circlesOf(between)).toEqual([]);
-    // Files directly in the folder are what the parts of the metadata depend on.
+    // Files directly in the folder are what the parts of the storage depend on.
     const upwards = imports.filter(
       ({ file, target }) =>
-        /^shared\/metadata\/[^/]+$/.test(file) && target.startsWith('shared/metadata/') && isInPart(target),
+        /^shared\/metadata\/[^/]+$/.test(file) && target.startsWith('shared/storage/') && isInPart(target),
     );
     expect(upwards).toEqual([]);
   });
@@ -218,7 +171,7 @@ describe('who may import whom', () => {
 describe('a request that was authenticated', () => {
   it('is made by authentication alone, from the query that was signed', () => {
     const values = (name: string): string[] =>
-      ['shared', 'functions']
+      sources
         .flatMap(sourceFiles)
         .filter((file) => new RegExp(`import \\{[^}]*\\b${name}\\b`).test(readFileSync(join(root, file), 'utf8')));
     const authentication = 'shared/protocol/authentication';
@@ -228,7 +181,7 @@ describe('a request that was authenticated', () => {
     ]);
     expect(values('withHoisted').sort()).toEqual([
       `${authentication}/authenticated-request.ts`,
-      'shared/signing/sigv2.ts',
+      'shared/signing/v2/sigv2.ts',
     ]);
   });
 });
@@ -243,13 +196,15 @@ describe('an authorisation', () => {
   });
 
   it('of the service itself is made where no request is answered', () => {
-    const importers = importersOf('shared/metadata/objects/service-authorisation.ts');
+    const importers = importersOf('shared/storage/version-changes/service-authorisation.ts');
     expect(importers.length).toBeGreaterThan(5);
-    expect(importers.filter((file) => !/^(functions\/admin|shared\/metadata)\//.test(file))).toEqual([]);
+    expect(
+      importers.filter((file) => !/^(cli|server\/first-start|shared\/(storage|lifecycle|scrub))\//.test(file)),
+    ).toEqual([]);
   });
 
   it('is of no other kind', () => {
-    const kinds = ['shared', 'functions'].flatMap(sourceFiles).flatMap((file) => {
+    const kinds = sources.flatMap(sourceFiles).flatMap((file) => {
       const source = readFileSync(join(root, file), 'utf8');
       return [...source.matchAll(/class (\w+) extends (?:Bucket|Object)?Authorisation\b/g)].map(([, name]) => name);
     });
@@ -267,7 +222,7 @@ describe('what is not a parameter', () => {
   const ambient = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandom(Bytes|UUID)\b/;
 
   it('environment, clock and randomness are read only in runtime and adapters', () => {
-    const broken = ['shared', 'functions']
+    const broken = sources
       .flatMap(sourceFiles)
       .filter((file) => !isOutermost(folderOf(file)))
       .filter((file) => ambient.test(readFileSync(join(root, file), 'utf8')));
@@ -280,8 +235,9 @@ describe('keys of the table', () => {
     // Building one, or taking one apart: by a template or a literal, or by cutting or comparing its text.
     const built = /\bpk: ?['`]|\bsk: ?['`]/;
     const parsed = /\b[ps]k\.(split|slice|indexOf|lastIndexOf|startsWith|replace|substring)\(/;
-    const outside = sourceFiles('shared/metadata')
-      .filter((file) => !file.startsWith('shared/metadata/table/'))
+    const outside = ['shared/storage', ...rooms]
+      .flatMap(sourceFiles)
+      .filter((file) => !file.startsWith('shared/storage/table/'))
       .filter((file) => {
         const source = readFileSync(join(root, file), 'utf8');
         return built.test(source) || parsed.test(source);
@@ -292,15 +248,15 @@ describe('keys of the table', () => {
 
 describe('optimistic writes', () => {
   it('are repeated by one loop', () => {
-    const loops = sourceFiles('shared/metadata').filter((file) =>
-      /for \(let (?:attempt|number) = 0; .*[aA]ttempts/.test(readFileSync(join(root, file), 'utf8')),
-    );
+    const loops = ['shared/storage', ...rooms]
+      .flatMap(sourceFiles)
+      .filter((file) => /for \(let (?:attempt|number) = 0; .*[aA]ttempts/.test(readFileSync(join(root, file), 'utf8')));
     expect(loops.sort()).toEqual([
-      // It measures until it is certain, and writes nothing.
-      'shared/metadata/quotas/exact-quotas.ts',
       // It reads until two reads agree, and writes nothing.
-      'shared/metadata/scrub/key-versions.ts',
-      'shared/metadata/table/optimistic-write.ts',
+      'shared/scrub/key-versions.ts',
+      // It measures until it is certain, and writes nothing.
+      'shared/storage/quotas/exact-quotas.ts',
+      'shared/storage/table/optimistic-write.ts',
     ]);
   });
 });
@@ -309,16 +265,14 @@ describe('versions', () => {
   it('are removed in one place', () => {
     // A commit of the version chain that removes one, or a change that deletes the item of a current version.
     const removes = /\bchain(?:\([^)]*\))?\.remove\(|key: currentVersionKey\([^)]*\), delete: true/;
-    const files = ['shared', 'functions']
-      .flatMap(sourceFiles)
-      .filter((file) => removes.test(readFileSync(join(root, file), 'utf8')));
-    expect(files).toEqual(['shared/metadata/objects/remove-version.ts']);
+    const files = sources.flatMap(sourceFiles).filter((file) => removes.test(readFileSync(join(root, file), 'utf8')));
+    expect(files).toEqual(['shared/storage/version-changes/remove-version.ts']);
   });
 });
 
 describe('types', () => {
   it('are never cast blindly', () => {
-    const blind = ['shared', 'functions']
+    const blind = sources
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('as unknown as'));
     expect(blind).toEqual([]);
@@ -327,7 +281,7 @@ describe('types', () => {
 
 describe('names', () => {
   it('are kebab-case, and none says nothing', () => {
-    const files = ['shared', 'functions', 'infra', 'test'].flatMap(sourceFiles);
+    const files = [...programs, 'test'].flatMap(sourceFiles);
     const vague = /(^|\/)(utils?|helpers?|common|misc|manager|service)(\.ts|\/)/;
     expect(files.filter((file) => !/^[a-z0-9/.-]+$/.test(file))).toEqual([]);
     expect(files.filter((file) => vague.test(file) && !file.startsWith('functions/service/'))).toEqual([]);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { TestSpecification, Vitest } from 'vitest/node';
-import { longest, LongestFirst } from '../support/longest-first.ts';
+import { longest, LongestFirst } from '../support/runs/longest-first.ts';
 
 const root = join(import.meta.dirname, '../..');
 

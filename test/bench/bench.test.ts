@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { run } from '../support/programs.ts';
+import { run } from '../support/programs/programs.ts';
 import type { Comparison } from './compare.ts';
 import type { Result } from './requests/measure-cases.ts';
 
@@ -13,7 +13,7 @@ async function bench(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe('npm run bench', { timeout: 300_000 }, () => {
+describe('npm run bench', () => {
   it('measures requests to the service, beside a bare server where that knows them', async () => {
     const cases = [
       'PUT 4 KiB c1',

@@ -4,10 +4,9 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleBackground } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { bundleFunctions } from '../../infra/bundle.ts';
-import { describeOperations } from '../../infra/operation-descriptions.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { bundleBackground, bundleFunctions } from '../../infra/bundles/bundle.ts';
+import { describeOperations } from '../../infra/bundles/operation-descriptions.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
 
 const measuring = `

@@ -1,10 +1,10 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { inventedFolder } from '../console/support/invented-folder.ts';
-import { chromiumPath } from '../support/chromium.ts';
-import { sdk } from '../support/clients.ts';
-import { freePort } from '../support/free-port.ts';
-import { alice, startService } from '../support/server.ts';
+import { chromiumPath } from '../support/clients/chromium.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { freePort } from '../support/runs/free-port.ts';
+import { alice, startService } from '../support/programs/server.ts';
 
 const rounds = 5;
 
@@ -110,7 +110,7 @@ async function inFolder(context: BrowserContext, origin: string, endpoint: strin
   await measured('select all', 3, () => page.keyboard.press('Control+a'));
   const rows = page.locator('.item');
   await measured('clicks', 20, (at) => rows.nth((at % 10) + 2).click());
-  const filter = page.getByLabel('Filter by beginning');
+  const filter = page.getByLabel('Filter by prefix');
   await measured('typing a filter', 5, (at) => filter.pressSequentially('key-0'.charAt(at)));
   const frames = await page.evaluate<number[]>(`(async () => {
     const list = document.querySelector('.virtual');

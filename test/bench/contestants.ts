@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { signed, type Key } from '../support/signer.ts';
+import { signed, type Key } from '../support/clients/signer.ts';
 import { usageOf } from './requests/process-usage.ts';
 
 /** A request of a piece of work; path and query are escaped already. */

@@ -1,5 +1,5 @@
-import type { NewVersion } from '../../shared/metadata/objects/new-version.ts';
-import { noObjectAttributes, type ObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import type { NewVersion } from '../../shared/storage/version-changes/new-version.ts';
+import { noObjectAttributes, type ObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
 
 /** An object of no bytes, as it is put where only its name counts. */
 export function emptyObject(objectAttributes: ObjectAttributes = noObjectAttributes): NewVersion {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { buildPackage } from '../../bin/build.mjs';
-import { run } from '../support/programs.ts';
+import { run } from '../support/programs/programs.ts';
 import { contestant, type Contestant } from './contestants.ts';
 
 /** A server for tests, in a process of its own. */

@@ -1,7 +1,7 @@
-import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
-import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
-import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
-import type { Objects } from '../../shared/metadata/objects/objects.ts';
+import { asService } from '../../shared/storage/version-changes/service-authorisation.ts';
+import type { Bucket } from '../../shared/storage/buckets/bucket.ts';
+import { listObjects } from '../../shared/storage/listings/object-listing.ts';
+import type { Objects } from '../../shared/storage/objects/objects.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { emptyObject } from './empty-object.ts';

@@ -1,4 +1,4 @@
-import { openTemporaryData } from '../support/temporary-data.ts';
+import { openTemporaryData } from '../support/disks/temporary-data.ts';
 import { fillPrefixes, listFolded } from './folded-bucket.ts';
 
 /** Measures a listing of the few prefixes of a bucket that holds very many keys. */

@@ -1,6 +1,6 @@
-import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import type { LifecycleDeps } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
+import type { LifecycleDeps } from '../../shared/lifecycle/apply-lifecycle.ts';
+import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
 import { emptyObject } from './empty-object.ts';
 
 const together = 64;

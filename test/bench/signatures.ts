@@ -1,14 +1,14 @@
 import { resolveTarget, type Target } from '../../shared/http/address.ts';
 import { Fields, type RequestMessage } from '../../shared/http/message.ts';
-import { readAuthorizationHeader } from '../../shared/signing/authorization-header.ts';
+import { readAuthorizationHeader } from '../../shared/signing/v4/authorization-header.ts';
 import { refuseUnsignedHeaders, type SignatureClaim } from '../../shared/signing/claim.ts';
-import { readPresignedQuery } from '../../shared/signing/presigned.ts';
-import { readV2Header } from '../../shared/signing/sigv2-claim.ts';
-import { verifyV2Signature } from '../../shared/signing/sigv2.ts';
-import { verifySignature } from '../../shared/signing/sigv4.ts';
-import type { RawRequest } from '../support/raw-client.ts';
-import { presigned, signed } from '../support/signer.ts';
-import { signedV2 } from '../support/signer-v2.ts';
+import { readPresignedQuery } from '../../shared/signing/v4/presigned.ts';
+import { readV2Header } from '../../shared/signing/v2/sigv2-claim.ts';
+import { verifyV2Signature } from '../../shared/signing/v2/sigv2.ts';
+import { verifySignature } from '../../shared/signing/v4/sigv4.ts';
+import type { RawRequest } from '../support/clients/raw-client.ts';
+import { presigned, signed } from '../support/clients/signer.ts';
+import { signedV2 } from '../support/clients/signer-v2.ts';
 
 const key = { accessKeyId: 'AKBENCH', secretAccessKey: 'bench-secret-key' };
 const host = '127.0.0.1:9000';

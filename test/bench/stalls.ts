@@ -1,4 +1,4 @@
-import { inputsOf, readers } from '../support/stalls.ts';
+import { inputsOf, readers } from '../support/runs/stalls.ts';
 
 /** Measures the maximum duration of each parser of client input, over the largest inputs of the stall test. */
 export async function benchStalls(): Promise<void> {

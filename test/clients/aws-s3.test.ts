@@ -2,14 +2,14 @@ import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } 
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aws, awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { skip, type Outcome, type RunOptions } from '../support/programs.ts';
+import { aws, awsInstalled, awsEnvironment, howToInstallAws } from '../support/clients/aws-cli.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { skip, type Outcome, type RunOptions } from '../support/programs/programs.ts';
 
 // Each command takes half a second of Python, so behaviour that is not specific to it is tested with the SDK.
-describe.each(schemes)('aws s3 over %s', { timeout: 180_000 }, (scheme) => {
+describe.each(schemes)('aws s3 over %s', (scheme) => {
   let endpoint: Endpoint;
   let folder: string;
   let client: S3Client;

@@ -2,14 +2,14 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aws, awsInstalled, awsEnvironment, howToInstallAws } from '../support/aws-cli.ts';
-import { bucketName } from '../support/clients.ts';
-import { long, md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { skip, type Outcome } from '../support/programs.ts';
+import { aws, awsInstalled, awsEnvironment, howToInstallAws } from '../support/clients/aws-cli.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { schemes, sdkAt, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { skip, type Outcome } from '../support/programs/programs.ts';
 
 // Each command takes half a second of Python. `aws s3` covers the differences between HTTP and HTTPS.
-describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', { timeout: 180_000 }, (scheme) => {
+describe.each(long ? schemes : (['https'] as const))('aws s3api over %s', (scheme) => {
   let endpoint: Endpoint;
   let folder: string;
 

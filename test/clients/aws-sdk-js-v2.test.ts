@@ -2,10 +2,10 @@ import S3 from 'aws-sdk/clients/s3.js';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { agents, schemes, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { alice } from '../support/server.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { agents, schemes, send, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { alice } from '../support/programs/server.ts';
 
 process.env['AWS_SDK_JS_SUPPRESS_MAINTENANCE_MODE_MESSAGE'] = '1';
 

@@ -20,9 +20,9 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { sdkAt, send, startEndpoint, type Endpoint, ways } from '../support/endpoint.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { sdkAt, send, startEndpoint, type Endpoint, ways } from '../support/programs/endpoint.ts';
 
 describe.each(ways)('@aws-sdk/client-s3 over $scheme, buckets in the $style', ({ scheme, style }) => {
   const bucket = bucketName('js3');

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { md5 } from '../support/contents.ts';
-import { schemes, startEndpoint } from '../support/endpoint.ts';
-import { run } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { md5 } from '../support/storage/contents.ts';
+import { schemes, startEndpoint } from '../support/programs/endpoint.ts';
+import { run } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 
 describe.each(schemes)('aws4fetch over %s', (scheme) => {
   it('puts, gets, heads, lists and deletes', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { boto3Installed, boto3Session, boto3Steps, howToInstallBoto3 } from '../support/boto3.ts';
-import { someWays, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { skip } from '../support/programs.ts';
+import { boto3Installed, boto3Session, boto3Steps, howToInstallBoto3 } from '../support/clients/boto3.ts';
+import { someWays, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { skip } from '../support/programs/programs.ts';
 
 describe.each(someWays)('boto3 over $scheme, buckets in the $style', ({ scheme, style }) => {
   let endpoint: Endpoint;
@@ -11,7 +11,7 @@ describe.each(someWays)('boto3 over $scheme, buckets in the $style', ({ scheme, 
     if (!boto3Installed) return;
     endpoint = await startEndpoint(scheme);
     outcomes = await boto3Session(endpoint, style);
-  }, 180_000);
+  });
   afterAll(() => endpoint?.stop());
   beforeEach((context) => {
     if (!boto3Installed) skip(context, howToInstallBoto3);

@@ -3,10 +3,10 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { chromiumPath } from '../support/chromium.ts';
-import { md5Tag, put, read } from '../support/objects.ts';
-import { skip } from '../support/programs.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
+import { chromiumPath } from '../support/clients/chromium.ts';
+import { md5Tag, put, read } from '../support/storage/objects.ts';
+import { skip } from '../support/programs/programs.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
 
 const minutes = 60_000;
 

@@ -10,8 +10,8 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { long } from '../support/contents.ts';
-import { sdkAt, startEndpoint, type Endpoint } from '../support/endpoint.ts';
+import { long } from '../support/storage/contents.ts';
+import { sdkAt, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
 
 type Put = (client: S3Client, where: { Bucket: string; Key: string }, body: string, seen: string) => Promise<unknown>;
 

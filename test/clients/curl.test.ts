@@ -3,10 +3,10 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { long, md5, MiB, randomFile } from '../support/contents.ts';
-import { sdkAt, startEndpoint, type Endpoint, reverseProxy, ways } from '../support/endpoint.ts';
-import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { sdkAt, startEndpoint, type Endpoint, reverseProxy, ways } from '../support/programs/endpoint.ts';
+import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 
 const installed = isInstalled('curl');
 const signs = installed && isInstalled('curl', ['--aws-sigv4', 'aws:amz:us-east-1:s3', '--version']);

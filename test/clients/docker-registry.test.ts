@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { long, MiB } from '../support/contents.ts';
-import { schemes, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { environment, isInstalled, skip } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { long, MiB } from '../support/storage/contents.ts';
+import { schemes, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { environment, isInstalled, skip } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 
 const installed = isInstalled('docker-registry');
 
-describe.each(schemes)('docker-registry over %s', { timeout: 120_000 }, (scheme) => {
+describe.each(schemes)('docker-registry over %s', (scheme) => {
   let endpoint: Endpoint;
   let registry: { url: string; process: ChildProcess };
 
@@ -115,6 +115,7 @@ async function startRegistry(endpoint: Endpoint): Promise<{ url: string; process
     secretkey: alice.secretAccessKey,
     region: 'us-east-1',
     regionendpoint: endpoint.url,
+    forcepathstyle: true,
     bucket: await endpoint.newBucket(),
     secure: endpoint.scheme === 'https',
     rootdirectory: '/registry',

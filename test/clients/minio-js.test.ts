@@ -5,10 +5,10 @@ import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { agents, sdkAt, send, startEndpoint, type Endpoint, ways } from '../support/endpoint.ts';
-import { alice } from '../support/server.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { agents, sdkAt, send, startEndpoint, type Endpoint, ways } from '../support/programs/endpoint.ts';
+import { alice } from '../support/programs/server.ts';
 
 describe.each(ways)('minio over $scheme, buckets in the $style', ({ scheme, style }) => {
   const bucket = bucketName('minio');

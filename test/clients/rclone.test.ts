@@ -2,15 +2,15 @@ import { HeadObjectCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { sdkAt, send, someWays, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { sdkAt, send, someWays, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { isInstalled, run, skip, type Outcome, type RunOptions } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 
 const installed = isInstalled('rclone', ['version']);
 
-describe.each(someWays)('rclone over $scheme, buckets in the $style', { timeout: 120_000 }, ({ scheme, style }) => {
+describe.each(someWays)('rclone over $scheme, buckets in the $style', ({ scheme, style }) => {
   // `Other` lists with version 1 and has buckets in the path, `AWS` lists with version 2 and has them in the host name.
   const provider = style === 'path' ? 'Other' : 'AWS';
   let endpoint: Endpoint;

@@ -1,15 +1,15 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, awkwardTree, filesBelow, long, MiB, randomFile } from '../support/contents.ts';
-import { someWays, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { isInstalled, run, skip, type Outcome } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, awkwardTree, filesBelow, long, MiB, randomFile } from '../support/storage/contents.ts';
+import { someWays, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { isInstalled, run, skip, type Outcome } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 
 const installed = isInstalled('restic', ['version']);
 
-describe.each(someWays)('restic over $scheme, buckets in the $style', { timeout: 180_000 }, ({ scheme, style }) => {
+describe.each(someWays)('restic over $scheme, buckets in the $style', ({ scheme, style }) => {
   let endpoint: Endpoint;
 
   beforeAll(async () => {

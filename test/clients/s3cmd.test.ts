@@ -2,11 +2,11 @@ import { CreateMultipartUploadCommand, HeadObjectCommand, UploadPartCommand } fr
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/contents.ts';
-import { sdkAt, startEndpoint, type Endpoint, someWays } from '../support/endpoint.ts';
-import { skip } from '../support/programs.ts';
-import { howToInstallS3cmd, s3cmdFor, s3cmdInstalled, type S3cmd } from '../support/s3cmd.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { awkwardNames, awkwardTree, filesBelow, long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { sdkAt, startEndpoint, type Endpoint, someWays } from '../support/programs/endpoint.ts';
+import { skip } from '../support/programs/programs.ts';
+import { howToInstallS3cmd, s3cmdFor, s3cmdInstalled, type S3cmd } from '../support/clients/s3cmd.ts';
 
 const ways = [
   ...someWays.map((way) => ({ ...way, signature: 'v4' as const })),
@@ -14,7 +14,7 @@ const ways = [
 ] as const;
 const title = 's3cmd over $scheme, buckets in the $style, signature $signature';
 
-describe.each(ways)(title, { timeout: 120_000 }, ({ scheme, style, signature }) => {
+describe.each(ways)(title, ({ scheme, style, signature }) => {
   let endpoint: Endpoint;
   let folder: string;
   let bucket: string;

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
-import { long, md5, MiB, randomFile } from '../support/contents.ts';
-import { sdkAt, startEndpoint, type Endpoint, someWays } from '../support/endpoint.ts';
-import { environment, isInstalled, skip } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { long, md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { sdkAt, startEndpoint, type Endpoint, someWays } from '../support/programs/endpoint.ts';
+import { environment, isInstalled, skip } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 
 const installed = isInstalled('s3fs');
 
-describe.each(someWays)('s3fs over $scheme, bucket in the $style', { timeout: 120_000 }, ({ scheme, style }) => {
+describe.each(someWays)('s3fs over $scheme, bucket in the $style', ({ scheme, style }) => {
   let endpoint: Endpoint;
   let bucket: string;
   let mount: Mount | string;

@@ -1,17 +1,17 @@
 import { rm } from 'node:fs/promises';
-import { deploymentKeys } from '../../functions/runtime/cloud/deployment-keys.ts';
-import { bundleBackground } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
-import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { deploymentKeys } from '../../functions/cloud/deployment-keys.ts';
+import { bundleBackground } from '../../infra/bundles/bundle.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { Accounts } from '../../shared/accounts/accounts.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
-import type { Place } from '../support/administration.ts';
-import { startEngines, type Engines } from '../support/engines.ts';
-import { dynamoDbAt } from '../support/moto.ts';
-import { accounts } from '../support/server.ts';
+import type { Place } from '../support/storage/administration.ts';
+import { startEngines, type Engines } from '../support/cloud/engines.ts';
+import { dynamoDbAt } from '../support/cloud/moto.ts';
+import { accounts } from '../support/programs/server.ts';
 import { BackgroundUnderTest, secret, tableName } from './background-under-test.ts';
 import { LambdaApi } from './lambda-api.ts';
 

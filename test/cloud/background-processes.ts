@@ -1,6 +1,6 @@
 import { DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { StreamAnswer } from '../../functions/runtime/cloud/background/stream-batches.ts';
-import type { BackgroundBundle } from '../../infra/background-bundle.ts';
+import type { StreamAnswer } from '../../functions/cloud/background/stream-batches.ts';
+import type { BackgroundBundle } from '../../infra/bundles/bundle.ts';
 import { FunctionProcess } from './function-process.ts';
 import { StreamMapping, type MappingProperties } from './stream-mapping.ts';
 

@@ -14,31 +14,29 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
-import type { NewKey } from '../../shared/metadata/accounts/key-administration.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BilledRequests } from '../../shared/billing/bill-requests.ts';
+import type { NewKey } from '../../shared/accounts/key-administration.ts';
 import { operations } from '../../functions/operations.ts';
-import { startCloudService } from '../../functions/runtime/cloud/composition.ts';
-import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
-import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
-import { bundleBackground } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { startCloudService } from '../../functions/cloud/composition.ts';
+import { readCloudSettings } from '../../functions/cloud/settings.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
+import { bundleBackground } from '../../infra/bundles/bundle.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
 import { synthesiseBackground } from '../infra/background-synthesis.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
-import { sdk } from '../support/clients.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { LogInsightsEngine } from '../support/log-insights.ts';
-import { alarmXml } from '../support/monitoring.ts';
-import { startEngines } from '../support/engines.ts';
-import { noEngine } from '../support/moto.ts';
-import { markerBytes } from '../../shared/metadata/objects/new-version.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { LogInsightsEngine } from '../support/cloud/log-insights.ts';
+import { alarmXml } from '../support/storage/monitoring.ts';
+import { startEngines } from '../support/cloud/engines.ts';
+import { noEngine } from '../support/cloud/moto.ts';
+import { markerBytes } from '../../shared/storage/version-changes/new-version.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 import { BackgroundUnderTest, tableName } from './background-under-test.ts';
 
 // Through an engine in Python every call of S3 takes its time.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
 const engines = await startEngines();
 if (engines === undefined) console.warn(`SKIPPED, what runs in the background as it is deployed: ${noEngine}`);
 const directory = await temporaryDirectory();
@@ -199,8 +197,8 @@ describe('the change feed', () => {
     const { bytes } = await held(Bucket);
     await uploadAgainAndAgain({ ...upload, UploadId: UploadId! });
     await deployment!.follow();
-    // The newest eight are kept.
-    expect(await held(Bucket)).toEqual({ bytes: bytes + 8 * 4, objects: 1 });
+    // The newest eight are kept, each with its item in the table.
+    expect(await held(Bucket)).toEqual({ bytes: bytes + 8 * (4 + 256), objects: 1 });
     await client().send(new AbortMultipartUploadCommand({ ...upload, UploadId }));
     await deployment!.follow();
     await deployment!.invoke('SweepReleased');

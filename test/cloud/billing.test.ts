@@ -9,26 +9,23 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { BilledRequests } from '../../shared/metadata/billing/bill-requests.ts';
-import { bundleBackground } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { bundleFunctions } from '../../infra/bundle.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BilledRequests } from '../../shared/billing/bill-requests.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { bundleBackground, bundleFunctions } from '../../infra/bundles/bundle.ts';
 import { hostNamesOf } from '../../infra/host-names.ts';
-import { describeOperations, otherwise } from '../../infra/operation-descriptions.ts';
-import { routerCode } from '../../infra/router-code.ts';
-import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { monthOf } from '../../shared/metadata/table/days.ts';
-import { noRequests, sumOf, type RequestTally } from '../../shared/metadata/billing/request-meter.ts';
+import { describeOperations, otherwise } from '../../infra/bundles/operation-descriptions.ts';
+import { routerCode } from '../../infra/bundles/router-code.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
+import { monthOf } from '../../shared/storage/table/days.ts';
+import { noRequests, sumOf, type RequestTally } from '../../shared/billing/request-meter.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
-import { administer } from '../support/administration.ts';
-import { sdk } from '../support/clients.ts';
-import { startEngines, type Engines } from '../support/engines.ts';
-import { dynamoDbAt, noEngine } from '../support/moto.ts';
-import { alice, bob } from '../support/server.ts';
+import { administer } from '../support/storage/administration.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { startEngines, type Engines } from '../support/cloud/engines.ts';
+import { dynamoDbAt, noEngine } from '../support/cloud/moto.ts';
+import { alice, bob } from '../support/programs/server.ts';
 import { DeploymentUnderTest } from './deployment-under-test.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const served = [
   'CreateBucket',
@@ -72,7 +69,7 @@ beforeAll(async () => {
   table = new DynamoDbTable({ tableName: deployment.tableName, client: dynamoDbAt(engines.endpoint, true) });
   client = sdk(deployment, alice, { maxAttempts: 1 });
   stranger = sdk(deployment, bob, { maxAttempts: 1 });
-}, 300_000);
+});
 beforeEach((context) => {
   if (deployment === undefined) context.skip(noEngine);
 });
@@ -143,8 +140,8 @@ describe('the bill of a deployment', () => {
 
   it('has what lies in the buckets, and for how long', async () => {
     const held = () => totalOf('main', monthOf(Date.now()));
-    await expect.poll(async () => (await held()).objects, { timeout: 60_000 }).toBe(1);
-    await expect.poll(async () => (await held()).byteHours, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await held()).objects).toBe(1);
+    await expect.poll(async () => (await held()).byteHours).toBeGreaterThan(0);
     expect((await held()).byteHours).toBeLessThan(Body.length);
     expect(await totalOf('other', monthOf(Date.now()))).toMatchObject({ objects: 0, byteHours: 0 });
   });
@@ -190,7 +187,7 @@ async function billedAs(expected: Partial<RequestTally>): Promise<RequestTally> 
     await deployment!.invokeBackground<BilledRequests>('BillRequests', 5 * hour + 1);
     return usageOf('main');
   };
-  await expect.poll(billed, { timeout: 60_000, interval: 1000 }).toMatchObject(expected);
+  await expect.poll(billed).toMatchObject(expected);
   return usageOf('main');
 }
 

@@ -1,18 +1,22 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
-import { bundleBackground, type BackgroundBundle } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { bundleFunctions, type FunctionBundle } from '../../infra/bundle.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import {
+  bundleBackground,
+  bundleFunctions,
+  type BackgroundBundle,
+  type FunctionBundle,
+} from '../../infra/bundles/bundle.ts';
 import type { BuiltConsole } from '../../infra/deployment.ts';
-import { consolePagesCode } from '../../infra/edge-function-code.ts';
+import { consolePagesCode } from '../../infra/bundles/edge-function-code.ts';
 import { hostNamesOf } from '../../infra/host-names.ts';
-import { describeOperations, otherwise, root } from '../../infra/operation-descriptions.ts';
-import { routerCode } from '../../infra/router-code.ts';
+import { describeOperations, otherwise, root } from '../../infra/bundles/operation-descriptions.ts';
+import { routerCode } from '../../infra/bundles/router-code.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
-import type { Context, Pace } from '../support/deployed.ts';
-import { freePort } from '../support/free-port.ts';
-import { startEngines, type Engines } from '../support/engines.ts';
+import type { Context, Pace } from '../support/cloud/deployed.ts';
+import { freePort } from '../support/runs/free-port.ts';
+import { startEngines, type Engines } from '../support/cloud/engines.ts';
 import { readAssets, type Assets } from './bucket-deployments.ts';
 import { DeploymentUnderTest, type DeployedConsole } from './deployment-under-test.ts';
 

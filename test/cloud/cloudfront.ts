@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { Fields } from '../../shared/http/message.ts';
 import { resources, type Resource } from '../infra/synthesis.ts';
-import { edgeRuntime, type EdgeRequest, type RoutedRequest } from '../support/edge-runtime.ts';
+import { edgeRuntime, type EdgeRequest, type RoutedRequest } from '../support/cloud/edge-runtime.ts';
 import type { ApiRequest, ApiResponse } from './rest-api.ts';
 import type { VpcOriginPath } from './vpc-origin.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { resources, type Resource } from '../infra/synthesis.ts';
-import { edgeRuntime } from '../support/edge-runtime.ts';
+import { edgeRuntime } from '../support/cloud/edge-runtime.ts';
 import type { BucketFile } from './bucket-deployments.ts';
 
 /*

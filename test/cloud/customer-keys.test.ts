@@ -1,14 +1,12 @@
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { noEngine } from '../support/moto.ts';
-import { alice } from '../support/server.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sdk } from '../support/clients/clients.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { noEngine } from '../support/cloud/moto.ts';
+import { alice } from '../support/programs/server.ts';
 import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const served = ['CreateBucket', 'GetObject', 'PutObject'];
 let account: CloudAccount | undefined;
@@ -23,7 +21,7 @@ beforeAll(async () => {
   }
   deployment = await account.deploy({ customerKeys: 'false', requestLog: 'all' });
   client = sdk(deployment, alice, { maxAttempts: 1 });
-}, 300_000);
+});
 beforeEach((context) => {
   if (deployment === undefined) context.skip(noEngine);
 });

@@ -41,23 +41,21 @@ import { readFile, rm } from 'node:fs/promises';
 import { request as startRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { resources, temporaryDirectory, withDomain } from '../infra/synthesis.ts';
-import { aws, awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
-import { sdk } from '../support/clients.ts';
-import { md5, MiB, randomFile } from '../support/contents.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { noEngine } from '../support/moto.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { alice, bob } from '../support/server.ts';
-import { anonymous, signed } from '../support/signer.ts';
+import { aws, awsInstalled, howToInstallAws } from '../support/clients/aws-cli.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { noEngine } from '../support/cloud/moto.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, bob } from '../support/programs/server.ts';
+import { anonymous, signed } from '../support/clients/signer.ts';
 import { CloudAccount } from './cloud-account.ts';
 import { apiHost, type DeploymentUnderTest } from './deployment-under-test.ts';
 import { healthChecks } from './health-checks.ts';
 
 // Through engines in Python, every write takes its time.
-vi.setConfig({ testTimeout: 300_000 });
-
 const { domain, websiteDomain } = withDomain;
 const directory = await temporaryDirectory();
 let account: CloudAccount | undefined;
@@ -74,7 +72,7 @@ beforeAll(async () => {
   deployment = await account.deploy({ ...withDomain, requestLog: 'all' });
   client = sdk(deployment, alice, { maxAttempts: 1 });
   stranger = sdk(deployment, bob, { maxAttempts: 1 });
-}, 300_000);
+});
 beforeEach((context) => {
   if (deployment === undefined) context.skip(noEngine);
 });

@@ -175,7 +175,7 @@ export const differences: readonly Difference[] = [
   {
     reason: 'examines the memory and the connections of a process on one machine',
     file: 'test/wire/bounds.test.ts',
-    tests: ['hundreds of clients that begin something and do not go on'],
+    tests: ['hundreds of clients that start something and stall'],
   },
   {
     reason:
@@ -186,7 +186,7 @@ export const differences: readonly Difference[] = [
   {
     reason: 'CloudFront reads responses for slow clients, and drops them by its own rules',
     file: 'test/wire/slow-readers.test.ts',
-    tests: ['a client that takes nothing of its answer any more'],
+    tests: ['a client that stops reading its response'],
   },
   {
     reason: aDisk,

@@ -1,7 +1,7 @@
 import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { expect, it } from 'vitest';
 import { EdgeErrors } from '../../shared/adapters/cloud/edge-errors.ts';
-import { noEngine, startMoto } from '../support/moto.ts';
+import { noEngine, startMoto } from '../support/cloud/moto.ts';
 
 it('reads the share of errors of the worst distribution, as it was last counted', async (context) => {
   const moto = await startMoto();

@@ -1,12 +1,10 @@
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { noEngine } from '../support/moto.ts';
-import { alice } from '../support/server.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sdk } from '../support/clients/clients.ts';
+import { noEngine } from '../support/cloud/moto.ts';
+import { alice } from '../support/programs/server.ts';
 import { CloudAccount } from './cloud-account.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 });
 
 const served = ['CreateBucket', 'GetObject', 'HeadBucket', 'ListObjectsV2', 'PutObject'];
 let account: CloudAccount | undefined;

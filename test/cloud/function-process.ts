@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ProxyEvent, ProxyResult } from '../../functions/runtime/cloud/api-gateway.ts';
+import type { ProxyEvent, ProxyResult } from '../../functions/cloud/api-gateway.ts';
 
 interface Reply {
   readonly id: number;

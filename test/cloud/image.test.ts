@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root } from '../../infra/operation-descriptions.ts';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { temporaryDirectory } from '../infra/synthesis.ts';
-import { run } from '../support/programs.ts';
+import { run } from '../support/programs/programs.ts';
 
 /*
  * Tests the image without building it: the files that the Dockerfile copies are put into a directory, in the same two stages, and its
@@ -101,11 +101,12 @@ beforeAll(async () => {
   await chmod(directory, 0o755);
   const [built, app, data] = ['build', 'app', 'data'].map((name) => join(directory, name)) as [string, string, string];
   await unpack(build, built);
-  await run(process.execPath, ['bin/build.mjs'], { cwd: built });
+  const [, programs] = /node bin\/build\.mjs ([\w -]+) &&/.exec(build.instructions.get('RUN')!)!;
+  await run(process.execPath, ['bin/build.mjs', ...programs!.split(' ')], { cwd: built });
   await unpack(final, app, built);
   await mkdir(data);
   if (nobody !== undefined) await chown(data, nobody, nobody);
-}, 180_000);
+});
 afterAll(async () => {
   for (const child of children) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -120,6 +121,8 @@ describe('the image', () => {
     expect(stages).toHaveLength(2);
     expect(final.instructions.get('USER')).toBe('node');
     expect(final.instructions.get('EXPOSE')).toBe('9000');
+    // Without it the service goes on, and computes the digests of large uploads in the thread that serves.
+    await stat(join(directory, 'app/dist/digest-thread.mjs'));
     await expect(stat(join(directory, 'app/functions'))).rejects.toThrow('ENOENT');
     await expect(stat(join(directory, 'app/test'))).rejects.toThrow('ENOENT');
     const ignored = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n');

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { resources } from '../infra/synthesis.ts';
-import type { Place } from '../support/administration.ts';
+import type { Place } from '../support/storage/administration.ts';
 
 /** Does the work of a function. @throws Error as the function does */
 export type Invocation = (event: object) => Promise<unknown>;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ProxyEvent, ProxyResult } from '../../functions/runtime/cloud/api-gateway.ts';
+import type { ProxyEvent, ProxyResult } from '../../functions/cloud/api-gateway.ts';
 
 /*
  * The changes that a REST API of API Gateway makes to requests to a function, and to its responses, as recorded:

@@ -12,21 +12,17 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { dynamoDbAt, noEngine } from '../support/moto.ts';
-import { exchange } from '../support/raw-client.ts';
-import { signed } from '../support/signer.ts';
-import { alice } from '../support/server.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sdk } from '../support/clients/clients.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { dynamoDbAt, noEngine } from '../support/cloud/moto.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { signed } from '../support/clients/signer.ts';
+import { alice } from '../support/programs/server.ts';
 import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 });
-
 const served = ['CreateBucket', 'GetObject', 'HeadBucket', 'ListObjectsV2', 'PutObject'];
-/** Counters lag behind. */
-const patience = { timeout: 60_000 };
 const clients: S3Client[] = [];
 let account: CloudAccount | undefined;
 
@@ -91,7 +87,7 @@ describe('a deployment with a restored table', () => {
     const before = clientOf(former);
     await before.send(new CreateBucketCommand({ Bucket }));
     await put(before, 'kept', 'as it was');
-    await expect.poll(() => counted(former), patience).toBe('1 objects, 9 bytes');
+    await expect.poll(() => counted(former)).toBe('1 objects, 9 bytes');
     const restoredTable = await restore(former.tableName);
     await put(before, 'kept', 'overwritten');
     await put(before, 'later', 'lost');
@@ -103,7 +99,7 @@ describe('a deployment with a restored table', () => {
     await put(after, 'since', 'new');
     expect(await listed(after)).toEqual(['kept', 'since']);
     expect(await listed(before)).toEqual(['kept', 'later']);
-    await expect.poll(() => counted(deployment), patience).toBe('2 objects, 12 bytes');
+    await expect.poll(() => counted(deployment)).toBe('2 objects, 12 bytes');
     expect(account!.denied).toEqual([]);
     expect(account!.failures).toEqual([]);
   });

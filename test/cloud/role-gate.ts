@@ -1,6 +1,6 @@
-import { listen, type EngineCall, type Engines } from '../support/engines.ts';
-import type { EngineAnswer } from '../support/dynamodb/engine.ts';
-import type { LogInsightsEngine } from '../support/log-insights.ts';
+import { listen, type EngineCall, type Engines } from '../support/cloud/engines.ts';
+import type { EngineAnswer } from '../support/cloud/dynamodb/engine.ts';
+import type { LogInsightsEngine } from '../support/cloud/log-insights.ts';
 import type { Grant, Grantee } from './template-grants.ts';
 
 /** An action of a call in terms of IAM, and its resource. */

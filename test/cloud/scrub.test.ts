@@ -1,24 +1,22 @@
-import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { describeOperations, functionsOf, root } from '../../infra/operation-descriptions.ts';
-import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
+import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeOperations, functionsOf, root } from '../../infra/bundles/operation-descriptions.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { Objects } from '../../shared/metadata/objects/objects.ts';
-import { currentVersionKey } from '../../shared/metadata/objects/version-chain.ts';
-import { itemKey } from '../../shared/metadata/table/keys.ts';
-import type { Finding, ScrubReport } from '../../shared/metadata/scrub/findings.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import { Buckets } from '../../shared/storage/buckets/buckets.ts';
+import { Objects } from '../../shared/storage/objects/objects.ts';
+import { currentVersionKey } from '../../shared/storage/version-changes/version-chain.ts';
+import { itemKey } from '../../shared/storage/table/keys.ts';
+import type { Finding, ScrubReport } from '../../shared/scrub/findings.ts';
+import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';
-import { startEngines, type Engines } from '../support/engines.ts';
-import { createBucket, createTable, dynamoDbAt, s3At, noEngine } from '../support/moto.ts';
-import { run } from '../support/programs.ts';
+import { startEngines, type Engines } from '../support/cloud/engines.ts';
+import { createBucket, createTable, dynamoDbAt, s3At, noEngine } from '../support/cloud/moto.ts';
+import { run } from '../support/programs/programs.ts';
 import { RoleGate } from './role-gate.ts';
 import { deployedTask } from './template-grants.ts';
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 let engines: Engines | undefined;
 let gate: RoleGate | undefined;

@@ -1,5 +1,5 @@
-import type { StreamRecord } from '../../shared/adapters/cloud/feed-records.ts';
-import type { StreamAnswer, StreamBatch } from '../../functions/runtime/cloud/background/stream-batches.ts';
+import type { StreamRecord } from '../../shared/adapters/cloud/dynamodb/feed-records.ts';
+import type { StreamAnswer, StreamBatch } from '../../functions/cloud/background/stream-batches.ts';
 
 interface Shard {
   readonly ShardId: string;

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { build } from '../../bin/build.mjs';
 import { buildConsole } from '../../console/build.mjs';
-import { deploymentsVariable, wishOf, type Deployed, type Wish } from '../support/deployed.ts';
-import { noEngine } from '../support/moto.ts';
+import { deploymentsVariable, wishOf, type Deployed, type Wish } from '../support/cloud/deployed.ts';
+import { noEngine } from '../support/cloud/moto.ts';
 import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
 
 /**
  * Before the files of `vitest.cloud.config.ts`: opens an account for all of them, and a server that they ask for deployments
- * (test/support/deployed.ts). Those who ask for the same settings share one.
+ * (test/support/cloud/deployed.ts). Those who ask for the same settings share one.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   await Promise.all([build('byte-lane'), buildConsole()]);

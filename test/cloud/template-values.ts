@@ -11,14 +11,14 @@ export type PhysicalNames = Readonly<Record<string, string>>;
 
 /** Resolves values of a template, as CloudFormation does at a deployment. */
 export class TemplateValues {
-  readonly #exports: ReadonlyMap<string, unknown>;
+  readonly #outputs: ReadonlyMap<string, unknown>;
   readonly #names: PhysicalNames;
 
   constructor(templates: readonly Template[], names: PhysicalNames) {
     const outputs = templates.flatMap((template) =>
-      Object.values((template.toJSON() as { Outputs?: Record<string, Output> }).Outputs ?? {}),
+      Object.entries((template.toJSON() as { Outputs?: Record<string, Output> }).Outputs ?? {}),
     );
-    this.#exports = new Map(outputs.flatMap(({ Value, Export }) => (Export ? [[Export.Name, Value] as const] : [])));
+    this.#outputs = new Map(outputs.map(([id, { Value, Export }]) => [Export?.Name ?? id, Value]));
     this.#names = names;
   }
 
@@ -26,7 +26,10 @@ export class TemplateValues {
   textOf(value: unknown): string {
     if (typeof value === 'string') return value;
     const [[kind, argument]] = Object.entries(value as Record<string, unknown>) as [[string, unknown]];
-    if (kind === 'Fn::ImportValue') return this.textOf(this.#exports.get(String(argument)));
+    if (kind === 'Fn::ImportValue') return this.textOf(this.#outputs.get(String(argument)));
+    // Logical ids end with a hash, so no two stacks have outputs of one name.
+    if (kind === 'Fn::GetStackOutput')
+      return this.textOf(this.#outputs.get((argument as { OutputName: string }).OutputName));
     if (kind === 'Fn::Join') {
       const [separator, parts] = argument as [string, unknown[]];
       return parts.map((part) => this.textOf(part)).join(separator);

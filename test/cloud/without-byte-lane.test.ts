@@ -5,16 +5,14 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { MiB } from '../support/contents.ts';
-import { bodilessError } from '../support/expect-error.ts';
-import { noEngine } from '../support/moto.ts';
-import { alice } from '../support/server.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sdk } from '../support/clients/clients.ts';
+import { MiB } from '../support/storage/contents.ts';
+import { bodilessError } from '../support/clients/expect-error.ts';
+import { noEngine } from '../support/cloud/moto.ts';
+import { alice } from '../support/programs/server.ts';
 import { CloudAccount } from './cloud-account.ts';
 import type { DeploymentUnderTest } from './deployment-under-test.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const served = ['CreateBucket', 'GetObject', 'HeadObject', 'PutObject'];
 let account: CloudAccount | undefined;
@@ -29,7 +27,7 @@ beforeAll(async () => {
   }
   deployment = await account.deploy({ byteLane: 'functions' });
   client = sdk(deployment, alice, { maxAttempts: 1 });
-}, 300_000);
+});
 beforeEach((context) => {
   if (deployment === undefined) context.skip(noEngine);
 });

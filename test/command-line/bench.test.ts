@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { run } from '../support/programs.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/programs/programs.ts';
 
 const repository = join(import.meta.dirname, '../..');
 

@@ -28,7 +28,7 @@ describe('when nobody reads the output any more', () => {
     expect([code, stderr()]).toEqual([0, '']);
   });
 
-  it('the service goes on', { timeout: 60_000 }, async () => {
+  it('the service goes on', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'stillage-test-'));
     const readyFile = join(folder, 'ready');
     const { child, stderr } = startUnread([

@@ -5,18 +5,16 @@ import {
   PutBucketPolicyCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { administer, runAt } from '../support/administration.ts';
-import { bucketName, sdk } from '../support/clients.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { eventually } from '../support/monitoring.ts';
-import { put } from '../support/objects.ts';
-import { alice } from '../support/server.ts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { administer, runAt } from '../support/storage/administration.ts';
+import { bucketName, sdk } from '../support/clients/clients.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { put } from '../support/storage/objects.ts';
+import { alice } from '../support/programs/server.ts';
 import { atEachPlace } from './places.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
 interface Listed {
   readonly bucket: string;
   readonly project: string;
@@ -46,7 +44,7 @@ atEachPlace({ isRunning: true }, (at) => {
       await at().follow();
       const own = async (...of: string[]): Promise<Listed | undefined> =>
         (await run<Listed[]>('bucket', 'list', ...of)).find((one) => one.bucket === bucket);
-      const counted = await eventually(async () => {
+      const counted = await untilFound(async () => {
         const found = await own('main@example.test');
         return found?.objects === 1 ? found : undefined;
       });

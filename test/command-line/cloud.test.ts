@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LambdaApi, type Invocation } from '../cloud/lambda-api.ts';
-import { runProgram } from '../support/program.ts';
+import { runProgram } from '../support/programs/program.ts';
 
 let lambda: LambdaApi;
 beforeAll(async () => {
@@ -110,7 +110,7 @@ describe('a deployment in the cloud', () => {
   });
 });
 
-it('whoever stays on the machine does not load the SDK', async () => {
+it('a command on one machine does not load the SDK', async () => {
   const program = await readFile(join(import.meta.dirname, '../../dist/stillage.mjs'), 'utf8');
   expect(program).toContain('import("@aws-sdk/client-lambda")');
   expect(program).not.toMatch(/^import .*@aws-sdk/m);

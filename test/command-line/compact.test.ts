@@ -4,10 +4,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { runProgram, type Run } from '../support/program.ts';
-import { expectScrubClean } from '../support/scrub-clean.ts';
-import { startService, type Service } from '../support/server.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { runProgram, type Run } from '../support/programs/program.ts';
+import { expectScrubClean } from '../support/storage/scrub-clean.ts';
+import { startService, type Service } from '../support/programs/server.ts';
+import { patience } from '../support/runs/patience.ts';
 
 const kept = 50;
 const deleted = 950;
@@ -120,7 +121,7 @@ describe('stillage compact', () => {
     });
     const ended = once(program, 'exit');
     await vi.waitUntil(async () => (await drafts(data)).some((name) => name.endsWith('.draft')), {
-      timeout: 30_000,
+      timeout: patience,
       interval: 1,
     });
     program.kill('SIGSTOP');

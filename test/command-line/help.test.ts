@@ -1,8 +1,8 @@
 import { CommanderError, type Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { families } from '../../functions/runtime/cli/commands/families.ts';
-import { withHelpStyle } from '../../functions/runtime/cli/help.ts';
-import { runProgram } from '../support/program.ts';
+import { families } from '../../cli/commands/families.ts';
+import { withHelpStyle } from '../../cli/help.ts';
+import { runProgram } from '../support/programs/program.ts';
 
 /** A command with the words that lead to it. */
 interface Named {

@@ -1,18 +1,16 @@
 import { CreateBucketCommand, DeleteObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { administer, runAt } from '../support/administration.ts';
-import { bucketName, sdk } from '../support/clients.ts';
-import { put, setVersioning } from '../support/objects.ts';
-import { PublicLinkClient } from '../support/public-links.ts';
-import { exchange } from '../support/raw-client.ts';
-import { alice } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { signed } from '../support/signer.ts';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { administer, runAt } from '../support/storage/administration.ts';
+import { bucketName, sdk } from '../support/clients/clients.ts';
+import { put, setVersioning } from '../support/storage/objects.ts';
+import { PublicLinkClient } from '../support/storage/public-links.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { alice } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed } from '../support/clients/signer.ts';
 import { atEachPlace } from './places.ts';
 
 // Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
 interface Made {
   readonly id: string;
   readonly url: string;
@@ -72,7 +70,7 @@ atEachPlace({ isRunning: true }, (at) => {
       [[bucket, 'key'], 1, 'NoSuchKey'],
       [[bucket, 'other'], 1, 'NoSuchKey'],
       [['no-such-bucket', 'key'], 1, 'NoSuchBucket'],
-      [[bucket, 'key', '--version-id', 'nonsense'], 1, 'InvalidArgument'],
+      [[bucket, 'key', '--version-id', 'nonsense'], 2, 'Invalid version id specified.'],
       [[bucket, 'key', '--expires', '86401'], 1, 'a link may be valid for 1 to 86400 seconds'],
       [[bucket, 'key', '--expires', '0'], 2, 'Must be a whole number of seconds, at least 1.'],
     ] as const) {

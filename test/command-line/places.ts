@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { AdministrationUnderTest, noCloud } from '../cloud/administration-under-test.ts';
-import { onData, type Place } from '../support/administration.ts';
-import { startService } from '../support/server.ts';
+import { onData, type Place } from '../support/storage/administration.ts';
+import { startService } from '../support/programs/server.ts';
 
 /** A service, and where it is administered. */
 export interface Installation {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readFlags } from '../../functions/runtime/cli/flags.ts';
-import { setting } from '../../functions/runtime/command-line/setting.ts';
-import { parseSize } from '../../functions/runtime/command-line/sizes.ts';
+import { readFlags } from '../../cli/program.ts';
+import { startOption } from '../../server/options/option.ts';
+import { readAs } from '../../server/options/option-values.ts';
+import { chosenSize } from '../../server/options/sizes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const stillage = join(root, 'bin/stillage.cjs');
@@ -76,9 +77,7 @@ describe('the variable of an option without a value', () => {
   const parsed = (environment: Readonly<Record<string, string>>): unknown => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const command = new Command()
-      .addOption(setting('--strict-region', '', 'STRICT_REGION', false))
-      .addOption(setting('--no-signature-v2', '', 'NO_SIGNATURE_V2', true));
+    const command = new Command().addOption(startOption('strictRegion')).addOption(startOption('signatureV2'));
     readFlags(command, process.env);
     return command.parse([], { from: 'user' }).opts();
   };
@@ -95,8 +94,10 @@ describe('the variable of an option without a value', () => {
 });
 
 it('sizes are binary or decimal, as their units say', () => {
-  const read = ['512MiB', '500MB', '10 TiB', '1GB', '2kB', '2KB', '17', 'default'].map(parseSize);
+  const read = ['512MiB', '500MB', '10 TiB', '1GB', '2kB', '2KB', '17', 'default'].map((text) =>
+    readAs(chosenSize, text),
+  );
   expect(read).toEqual([512 * 2 ** 20, 500e6, 10 * 2 ** 40, 1e9, 2000, 2000, 17, 'default']);
   for (const text of ['5mb', '5 Mb', '5M', 'MB', '-1MB'])
-    expect(() => parseSize(text)).toThrow('Must be a number of bytes');
+    expect(() => readAs(chosenSize, text)).toThrow('Must be a number of bytes');
 });

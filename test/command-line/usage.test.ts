@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { administer } from '../support/administration.ts';
-import { textOf } from '../support/expect-error.ts';
-import { eventually } from '../support/monitoring.ts';
-import { runProgram } from '../support/program.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { alice, bob, startService, type Service } from '../support/server.ts';
-import { anonymous, signed, type Key, type Unsigned } from '../support/signer.ts';
+import { administer } from '../support/storage/administration.ts';
+import { textOf } from '../support/clients/expect-error.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import { anonymous, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
 
 interface Line {
   readonly day: string;
@@ -72,7 +72,7 @@ it('the bill has what was asked of the buckets of a project, and what lay in the
   expect((await bill('other@example.test')).total).toMatchObject({ a: 0, b: 0, free: 0, bytesOut: 0, objects: 0 });
 
   // Storage is billed even while the service is stopped.
-  const later = await eventually(async () => {
+  const later = await untilFound(async () => {
     const now = (await bill()).total;
     return now.byteHours > total.byteHours ? now : undefined;
   });
@@ -85,7 +85,7 @@ it('the bill has what was asked of the buckets of a project, and what lay in the
   await second.kill();
   const third = await startService({ data });
   await send(third, { method: 'DELETE', ...object }, alice, 204);
-  const counted = await eventually(async () => {
+  const counted = await untilFound(async () => {
     const now = (await bill()).total;
     return now.free === 2 && now.objects === 1 ? now : undefined;
   });

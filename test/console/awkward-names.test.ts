@@ -2,11 +2,11 @@ import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { read } from '../support/objects.ts';
-import { run } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { read } from '../support/storage/objects.ts';
+import { run } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 import { makeBucket } from './support/buckets.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -54,7 +54,7 @@ describe('an object of any name', () => {
     for (const [at, { name, shown = name, saved = name }] of names.entries()) {
       await goTo(page, bucket, `${at}/`);
       const row = page.locator('.item');
-      await eventually(() => row.locator('.name').textContent()).toBe(shown);
+      await expect.poll(() => row.locator('.name').textContent()).toBe(shown);
       const [download] = await Promise.all([page.waitForEvent('download'), menu(page, 'Download')]);
       if (typeof saved === 'string') expect(download.suggestedFilename()).toBe(saved);
       else expect(download.suggestedFilename()).toMatch(saved);
@@ -62,18 +62,18 @@ describe('an object of any name', () => {
       await menu(page, 'Rename');
       await page.getByLabel('New name').fill('plain');
       await page.getByRole('button', { name: 'Save' }).click();
-      await eventually(() => row.locator('.name').textContent()).toBe('plain');
+      await expect.poll(() => row.locator('.name').textContent()).toBe('plain');
       await menu(page, 'Rename');
       await page.getByLabel('New name').fill(name.replaceAll(/[\n\t]/g, ''));
       await page.getByRole('button', { name: 'Save' }).click();
-      await eventually(() => row.locator('.name').textContent()).not.toBe('plain');
+      await expect.poll(() => row.locator('.name').textContent()).not.toBe('plain');
       await menu(page, 'Delete');
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByText('Drop files and folders here').waitFor();
     }
     expect(await keysOf(bucket)).toEqual([]);
     expect(under.faultsOf(page)).toEqual([]);
-  }, 180_000);
+  });
 
   it('lies in folders of any name: without one, or with only dots, which no browser can ask for', async (test) => {
     const bucket = await makeBucket(under, ['a//b.txt', '/c.txt', 'd/../e.txt', './f.txt']);
@@ -90,7 +90,7 @@ describe('an object of any name', () => {
 
     await goTo(page, bucket, 'd/../');
     await item('e.txt').click();
-    await page.getByText('Browsers cannot address names').waitFor();
+    await page.getByText('Browsers cannot open names').waitFor();
     await expectAccessible(page);
     // The page cannot send this request, but its command can.
     const env = { AWS_ACCESS_KEY_ID: alice.accessKeyId, AWS_SECRET_ACCESS_KEY: alice.secretAccessKey };
@@ -101,11 +101,11 @@ describe('an object of any name', () => {
     await page.getByLabel('New name').fill('g.txt');
     await page.getByRole('button', { name: 'Save' }).click();
     // The new name is as unreachable as the old one.
-    await page.getByRole('status').getByText('Browsers cannot address').waitFor();
+    await page.getByRole('status').getByText('Browsers cannot open').waitFor();
     await menu(page, 'Move to');
     await page.getByLabel('Folder', { exact: true }).fill('reachable/');
     await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['./f.txt', '/c.txt', 'a//b.txt', 'reachable/e.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['./f.txt', '/c.txt', 'a//b.txt', 'reachable/e.txt']);
     expect(await read(under.sdk(), bucket, 'reachable/e.txt')).toBe('content of d/../e.txt');
 
     await goTo(page, bucket, './');
@@ -118,7 +118,7 @@ describe('an object of any name', () => {
     await expectAccessible(page);
     await name.fill('h/f.txt');
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'h/f.txt', 'reachable/e.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'h/f.txt', 'reachable/e.txt']);
     expect(await read(under.sdk(), bucket, 'h/f.txt')).toBe('content of ./f.txt');
 
     await under.sdk().send(new PutObjectCommand({ Bucket: bucket, Key: './g.txt', Body: '' }));
@@ -126,9 +126,9 @@ describe('an object of any name', () => {
     await item('g.txt').waitFor();
     await menu(page, 'Delete');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'h/f.txt', 'reachable/e.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['/c.txt', 'a//b.txt', 'h/f.txt', 'reachable/e.txt']);
     expect(under.faultsOf(page)).toEqual([]);
-  }, 120_000);
+  });
 
   it('has dots and control characters, and is moved and deleted', async (test) => {
     const bucket = await makeBucket(under, ['d/../one\u0001.txt', 'd/../two\u0001\n.txt', 'd/./three\u001f.txt']);
@@ -141,19 +141,17 @@ describe('an object of any name', () => {
     };
     await act('one\u2401.txt', 'Delete');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['d/../two\u0001\n.txt', 'd/./three\u001f.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['d/../two\u0001\n.txt', 'd/./three\u001f.txt']);
     await act('two\u2401\u240a.txt', 'Move to');
     await page.getByLabel('Folder', { exact: true }).fill('reachable/');
     await page.getByRole('button', { name: 'Move', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['d/./three\u001f.txt', 'reachable/two\u0001\n.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['d/./three\u001f.txt', 'reachable/two\u0001\n.txt']);
     await goTo(page, bucket, 'd/./');
     await act('three\u241f.txt', 'Copy to');
     await page.getByLabel('Folder', { exact: true }).fill('reachable/');
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual([
-      'd/./three\u001f.txt',
-      'reachable/three\u001f.txt',
-      'reachable/two\u0001\n.txt',
-    ]);
-  }, 120_000);
+    await expect
+      .poll(() => keysOf(bucket))
+      .toEqual(['d/./three\u001f.txt', 'reachable/three\u001f.txt', 'reachable/two\u0001\n.txt']);
+  });
 });

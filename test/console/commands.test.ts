@@ -18,12 +18,12 @@ import * as multipart from '../../console/s3/multipart.ts';
 import * as objects from '../../console/s3/objects.ts';
 import * as tags from '../../console/s3/tags.ts';
 import * as website from '../../console/s3/website.ts';
-import { awsInstalled, howToInstallAws } from '../support/aws-cli.ts';
-import { put, read, setVersioning } from '../support/objects.ts';
-import { run, skip } from '../support/programs.ts';
-import { alice } from '../support/server.ts';
+import { awsInstalled, howToInstallAws } from '../support/clients/aws-cli.ts';
+import { put, read, setVersioning } from '../support/storage/objects.ts';
+import { run, skip } from '../support/programs/programs.ts';
+import { alice } from '../support/programs/server.ts';
 import { file, largeFile, makeBucket, row } from './support/buckets.ts';
-import { consoleUnderTest, eventually } from './support/console.ts';
+import { consoleUnderTest } from './support/console.ts';
 
 const under = consoleUnderTest();
 const modules = { access, buckets, cors, lifecycle, monitoring, multipart, objects, tags, website };
@@ -386,7 +386,7 @@ describe('the commands', () => {
     const python = presignCommand(target(), { method: 'PUT', bucket, key, seconds: 60 }).command;
     const url = await shell(python, ['python3', '-c']);
     expect((await fetch(url, { method: 'PUT', body: 'written' })).status).toBe(200);
-    await eventually(() => read(under.sdk(), bucket, key)).toBe('written');
+    await expect.poll(() => read(under.sdk(), bucket, key)).toBe('written');
     const reading = await shell(presignCommand(target(), { method: 'GET', bucket, key, seconds: 60 }).command);
     expect(await (await fetch(reading)).text()).toBe('written');
   });

@@ -1,13 +1,24 @@
-import { GetBucketPolicyCommand, GetObjectTaggingCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import {
+  GetBucketPolicyCommand,
+  GetObjectTaggingCommand,
+  HeadObjectCommand,
+  PutPublicAccessBlockCommand,
+} from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { put, read } from '../support/objects.ts';
+import { put, read } from '../support/storage/objects.ts';
 import { makeBucket, row } from './support/buckets.ts';
 import { pdfOf } from './support/pdf.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible, signIn } from './support/console.ts';
 
 const under = consoleUnderTest();
+
+/** A picture of one pixel. */
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** The details of an object, opened. */
 async function details(test: TestContext, bucket: string, key: string, tab?: string): Promise<Page> {
@@ -50,14 +61,61 @@ describe('the properties of an object', () => {
     expect(tags.TagSet).toEqual([{ Key: 'team', Value: 'blue' }]);
     expect(under.faultsOf(page)).toEqual([]);
   });
+
+  it('have metadata in any language, which other clients read as of S3, and of which the session does not end', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const page = await details(test, bucket, 'a.txt', 'Properties');
+    for (const [value, stored] of [
+      ['grün', '=?UTF-8?B?Z3LDvG4=?='],
+      ['✓ نشر', '=?UTF-8?B?4pyTINmG2LTYsQ==?='],
+    ] as const) {
+      await page.getByRole('button', { name: 'Edit: Metadata' }).click();
+      await page.getByLabel('Name 1').fill('colour');
+      await page.getByLabel('Value 1').fill(value);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.locator('.details-list dd').getByText(value, { exact: true }).waitFor();
+      const head = await under.sdk().send(new HeadObjectCommand({ Bucket: bucket, Key: 'a.txt' }));
+      expect(head.Metadata).toEqual({ colour: stored });
+    }
+    await page.getByRole('button', { name: 'Edit: Headers' }).click();
+    await page.getByLabel('Value 3').fill('attachment; filename="ü✓.txt"');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('attachment; filename="ü✓.txt"', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Edit: Metadata' }).click();
+    await page.getByLabel('Name 1').fill('größe');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('Metadata names are header names').waitFor();
+  });
+});
+
+describe('the details that are open', () => {
+  it('follow a new name, show new content, and say when the object is gone', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt', 'b.txt']);
+    const page = await details(test, bucket, 'a.txt');
+    const frame = page.frameLocator('.preview-frame');
+    await frame.getByText('content of a.txt').waitFor();
+    await row(page, 'a.txt').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('c.txt');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'c.txt', level: 2 }).waitFor();
+    await frame.getByText('content of a.txt').waitFor();
+    expect(new URL(page.url()).search).toBe('?o=c.txt');
+
+    await page.setInputFiles('#upload-files', { name: 'c.txt', mimeType: '', buffer: Buffer.from('newer') });
+    await page.getByRole('button', { name: 'Replace' }).click();
+    await frame.getByText('newer').waitFor();
+
+    await row(page, 'c.txt').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('It no longer exists').waitFor();
+    expect(await page.locator('.preview-frame').count()).toBe(0);
+  });
 });
 
 describe('previews', () => {
   it('show what bytes are, in a frame without rights, and never by name or type', async (test) => {
-    const png = Buffer.from(
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-      'base64',
-    );
     const bucket = await makeBucket(under, []);
     const client = under.sdk();
     const script = '<script>parent.document.title = "broken"</script><svg onload="alert(1)">';
@@ -77,8 +135,8 @@ describe('previews', () => {
     await row(page, 'table').click();
     await frame.getByRole('cell', { name: 'a "quoted", one' }).waitFor();
     await row(page, 'binary.txt').click();
-    await frame.getByText('There is no preview of this type').waitFor();
-    expect(await page.title()).toBe('Stillage');
+    await frame.getByText('There is no preview for this type').waitFor();
+    expect(await page.title()).toBe(`binary.txt · ${bucket} · Stillage`);
     const inside = page.frames().find((each) => each.url().includes('/preview/'))!;
     // An origin of its own, from which nothing of the page and nothing on the network can be reached.
     expect(await inside.evaluate(() => globalThis.origin)).toBe('null');
@@ -125,11 +183,65 @@ describe('previews of large objects', () => {
     const page = await under.signedIn(test, `/b/${bucket}/`);
     const frame = page.frameLocator('.preview-frame');
     await row(page, 'long').click();
+    await frame.locator('pre').waitFor();
     await frame.getByText('Only the first 1 MB are shown').waitFor();
     expect(await frame.locator('pre').evaluate((it) => it.textContent.length)).toBe(1024 ** 2);
     await row(page, 'wide').click();
     await frame.locator('table').waitFor();
     expect(await frame.locator('th').count()).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('previews of what is not shown as a whole', () => {
+  it('read the first bytes, say one thing, and play a film of any size by ranges', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const recorded = await film(page);
+    await put(
+      under.sdk(),
+      bucket,
+      'archive.zip',
+      Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(3 * 1024 ** 2)]),
+    );
+    await put(under.sdk(), bucket, 'film.webm', Buffer.concat([recorded, Buffer.alloc(66 * 1024 ** 2)]));
+    await put(under.sdk(), bucket, 'picture.png', Buffer.concat([png, Buffer.alloc(66 * 1024 ** 2)]));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'GET' && /\.(?:zip|png|webm)/.test(request.url())) {
+        reads.push(request.headers()['range'] ?? 'all');
+      }
+    });
+    const frame = page.frameLocator('.preview-frame');
+    await row(page, 'archive.zip').click();
+    await frame.getByText('There is no preview for this type').waitFor();
+    await row(page, 'picture.png').click();
+    await frame.getByText('Larger than 64 MB').waitFor();
+    expect(reads).toEqual(['bytes=0-65535', 'bytes=0-65535']);
+    await row(page, 'film.webm').click();
+    await expect.poll(() => frame.locator('video').evaluate((video: HTMLVideoElement) => video.videoWidth)).toBe(16);
+    expect(await page.getByRole('complementary', { name: 'Details' }).getByText('MB').count()).toBe(0);
+    // A document without scripts, and not of the page's origin.
+    expect(await page.locator('.preview-frame').getAttribute('sandbox')).toBe('allow-same-origin');
+    expect(await page.locator('.preview-frame').getAttribute('src')).toContain(
+      `${under.service.url}/${bucket}/film.webm?`,
+    );
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+
+  it('say how many rows of a table there are, and read text of other encodings', async (test) => {
+    const bucket = await makeBucket(under, []);
+    await put(under.sdk(), bucket, 'table.csv', 'name,size\n' + 'a,1\n'.repeat(5_000));
+    await put(under.sdk(), bucket, 'latin.txt', Buffer.from('Grüße aus Köln, für alle', 'latin1'));
+    await put(under.sdk(), bucket, 'wide.txt', Buffer.from('\ufeffGrüße 東京', 'utf16le'));
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    const frame = page.frameLocator('.preview-frame');
+    await row(page, 'table.csv').click();
+    await frame.getByText('Only the first 1,000 of 5,001 rows are shown').waitFor();
+    await row(page, 'latin.txt').click();
+    await frame.getByText('Grüße aus Köln, für alle').waitFor();
+    await row(page, 'wide.txt').click();
+    await frame.getByText('Grüße 東京').waitFor();
   });
 });
 
@@ -143,11 +255,11 @@ describe('previews of sound and film', () => {
     await page.getByRole('button', { name: 'Refresh' }).click();
     const frame = page.frameLocator('.preview-frame');
     await row(page, 'sound.txt').click();
-    await frame.locator('audio[controls]').waitFor();
+    await frame.locator('[controls]').waitFor();
     await row(page, 'film.txt').click();
     await frame.locator('video[controls]').waitFor();
     const ready = () => frame.locator('video').evaluate((video: HTMLVideoElement) => video.videoWidth);
-    await eventually(ready).toBe(16);
+    await expect.poll(ready).toBe(16);
     expect(under.faultsOf(page)).toEqual([]);
   });
 });
@@ -179,9 +291,9 @@ describe('previews of PDF', () => {
     // Only the console's own files, and the object itself.
     const strange = requests.filter((url) => !/^(?:blob:|http:\/\/127\.0\.0\.1:)/.test(url));
     expect(strange).toEqual([]);
-    expect(await page.title()).toBe('Stillage');
+    expect(await page.title()).toBe(`scripted.txt · ${bucket} · Stillage`);
     await row(page, 'cut.pdf').click();
-    await frame.getByText('There is no preview of this type').waitFor();
+    await frame.getByText('There is no preview for this type').waitFor();
     expect(under.faultsOf(page)).toEqual([]);
   });
 
@@ -214,7 +326,7 @@ describe('access', () => {
     await page.getByText('Everybody, by the object’s ACL.').waitFor();
     expect(await anonymous('a.txt')).toBe(200);
     await page.getByRole('switch', { name: 'Everybody can read' }).click();
-    await eventually(() => anonymous('a.txt')).toBe(403);
+    await expect.poll(() => anonymous('a.txt')).toBe(403);
     for (const [item, button, status] of [
       ['Open public access', 'Open public access', 200],
       ['Close public access', 'Close public access', 403],
@@ -222,9 +334,24 @@ describe('access', () => {
       await row(page, 'folder').click({ button: 'right' });
       await page.getByRole('menuitem', { name: item }).click();
       await page.getByRole('dialog').getByRole('button', { name: button }).click();
-      await eventually(() => anonymous('folder/b')).toBe(status);
-      await eventually(() => anonymous('folder/in/c')).toBe(status);
+      await expect.poll(() => anonymous('folder/b')).toBe(status);
+      await expect.poll(() => anonymous('folder/in/c')).toBe(status);
     }
+  });
+
+  it('that the bucket’s block refuses is said to be refused by that', async (test) => {
+    const bucket = await makeBucket(under, ['a.txt']);
+    const PublicAccessBlockConfiguration = { BlockPublicAcls: true, BlockPublicPolicy: true };
+    await under.sdk().send(new PutPublicAccessBlockCommand({ Bucket: bucket, PublicAccessBlockConfiguration }));
+    const page = await details(test, bucket, 'a.txt', 'Access');
+    await page.getByRole('switch', { name: 'Everybody can read' }).click();
+    await page.getByText('The bucket blocks public access').waitFor();
+    expect(await page.getByText('You do not have permission').count()).toBe(0);
+    await page.goto(`${under.origin}/settings/${bucket}/access`);
+    await signIn(page);
+    await page.getByLabel('Add a statement').selectOption('Everybody may read objects');
+    await page.getByRole('button', { name: 'Save policy' }).click();
+    await page.getByText('The bucket blocks public access').waitFor();
   });
 
   it('is granted to projects and to all who signed in, and who can read is said in words', async (test) => {
@@ -290,13 +417,15 @@ describe('access', () => {
     expect(await (await fetch(url)).text()).toBe('content of a.txt');
     await page.getByLabel('For', { exact: true }).selectOption('PUT');
     await page.getByRole('button', { name: 'Make a URL' }).click();
-    await eventually(async () => {
-      const writing = (await page
-        .getByText(/X-Amz-Signature=/)
-        .first()
-        .textContent())!;
-      return (await fetch(writing, { method: 'PUT', body: 'written' })).status;
-    }).toBe(200);
+    await expect
+      .poll(async () => {
+        const writing = (await page
+          .getByText(/X-Amz-Signature=/)
+          .first()
+          .textContent())!;
+        return (await fetch(writing, { method: 'PUT', body: 'written' })).status;
+      })
+      .toBe(200);
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('written');
   });
 
@@ -329,9 +458,9 @@ describe('access', () => {
 
     await menu();
     await page.getByRole('button', { name: 'Revoke all links' }).click();
-    await eventually(async () => Promise.all(links.map(async ([, url]) => (await fetch(url)).status))).toEqual([
-      404, 404,
-    ]);
+    await expect
+      .poll(async () => Promise.all(links.map(async ([, url]) => (await fetch(url)).status)))
+      .toEqual([404, 404]);
     // A reload forgets them: nothing kept them.
     const kept = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, at: location.href }));
     expect(kept).not.toContain('_public');
@@ -351,7 +480,7 @@ describe('access', () => {
     await page.getByText('Copied').waitFor();
     await page.keyboard.press('Escape');
     await page.getByLabel('Search in bucket').press('Control+v');
-    await eventually(() => page.getByLabel('Search in bucket').inputValue()).toContain(`${under.service.url}/`);
+    await expect.poll(() => page.getByLabel('Search in bucket').inputValue()).toContain(`${under.service.url}/`);
   });
 
   it('is reached by the menu of an object, whose links have an address', async (test) => {

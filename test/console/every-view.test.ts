@@ -9,7 +9,7 @@ beforeAll(async () => {
   if (under.browser === undefined) return;
   await fillSample(under.sdk(), under.browser);
   await watch(under.service.place);
-}, 120_000);
+});
 
 describe('every page, dialog and state of the screenshots', () => {
   it.for(views)('$name is accessible, light and dark, and as wide as a phone', async (view, test) => {

@@ -10,10 +10,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { put } from '../support/objects.ts';
-import { bob } from '../support/server.ts';
+import { put } from '../support/storage/objects.ts';
+import { bob } from '../support/programs/server.ts';
 import { makeBucket, row } from './support/buckets.ts';
-import { consoleUnderTest, eventually, signIn } from './support/console.ts';
+import { consoleUnderTest, signIn } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -72,7 +72,7 @@ describe('what strangers wrote', () => {
     await client.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy }));
 
     const page = await under.signedIn(test, `/b/${bucket}/`);
-    await eventually(() => page.locator('.item').count()).toBeGreaterThan(hostile.length);
+    await expect.poll(() => page.locator('.item').count()).toBeGreaterThan(hostile.length);
     expect(await marks(page)).toEqual([]);
     await row(page, hostile[0]).last().click();
     const inside = page.frameLocator('.preview-frame');
@@ -85,7 +85,7 @@ describe('what strangers wrote', () => {
     }
     await page.getByRole('button', { name: 'Close details' }).click();
     await row(page, hostile[4]).first().dblclick();
-    await eventually(() => page.locator('.crumbs li').count()).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('.crumbs li').count()).toBeGreaterThan(1);
     await page.locator('.item').first().click();
     await page.getByRole('tab', { name: 'Properties' }).click();
     await page.waitForLoadState('networkidle');
@@ -240,7 +240,7 @@ describe('other origins', () => {
     expect(seen).toEqual({ opened: true, config: 'refused', api: 'refused', withCredentials: 'refused' });
     const framed = other.frames().find((frame) => frame.parentFrame() !== null)!;
     expect(framed.url()).not.toContain(under.origin);
-    expect(await page.title()).toBe('Stillage');
+    expect(await page.title()).toBe('Buckets · Stillage');
   });
 
   it('get nothing by a message: the console listens to its preview frame alone', async (test) => {

@@ -16,7 +16,7 @@ async function folderOf(test: TestContext, count: number): Promise<Page> {
     dispatchEvent(new PopStateEvent('popstate'));
   }, `/b/${folder.bucket}/`);
   await page.getByRole('button', { name: 'Size' }).click();
-  await page.getByText(`${count.toLocaleString('en')} items`, { exact: true }).waitFor({ timeout: 45_000 });
+  await page.getByText(`${count.toLocaleString('en')} items`, { exact: true }).waitFor();
   await page.getByRole('grid').focus();
   await page.keyboard.press('Home');
   await row(page, nameAt(count, 0)).waitFor();
@@ -39,7 +39,7 @@ const inputs: readonly Input[] = [
   { name: 'a letter of a name', act: (page) => page.keyboard.press('k'), most: 1_500 },
   { name: 'selecting to the end', act: (page) => page.keyboard.press('Shift+End'), most: 24_000 },
   { name: 'selecting all', act: (page) => page.keyboard.press('Control+a'), most: 14_000 },
-  { name: 'a letter of a filter', act: (page) => page.getByLabel('Filter by beginning').press('k'), most: 400 },
+  { name: 'a letter of a filter', act: (page) => page.getByLabel('Filter by prefix').press('k'), most: 400 },
 ];
 
 describe('an input in a folder of many keys', () => {
@@ -60,5 +60,5 @@ describe('an input in a folder of many keys', () => {
     for (const { name, most } of inputs) {
       for (const calls of counts[name]!) expect([name, calls, calls < most]).toEqual([name, calls, true]);
     }
-  }, 120_000);
+  });
 });

@@ -1,9 +1,9 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { setVersioning, versionsOf } from '../support/objects.ts';
+import { setVersioning, versionsOf } from '../support/storage/objects.ts';
 import { makeBucket, row } from './support/buckets.ts';
-import { consoleUnderTest, eventually } from './support/console.ts';
+import { consoleUnderTest } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -63,11 +63,11 @@ describe('a transfer that is interrupted while the service acts', () => {
       const held = await holdAnswers(page, /\?delete=/);
       await choose(page, 'f', 'Delete');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await eventually(held.count).toBe(1);
+      await expect.poll(held.count).toBe(1);
       expect(await keysOf(bucket)).toEqual([]);
       await interrupt(page, how, held);
       await page.locator('.job').getByRole('button', { name: 'Undo' }).click();
-      await eventually(() => keysOf(bucket)).toEqual(below('f'));
+      await expect.poll(() => keysOf(bucket)).toEqual(below('f'));
       expect((await versionsOf(under.sdk(), bucket)).filter(({ isMarker }) => isMarker)).toEqual([]);
       expect(under.faultsOf(page)).toEqual([]);
       await page.close();
@@ -83,7 +83,7 @@ describe('a transfer that is interrupted while the service acts', () => {
     await choose(page, 'f', 'Rename');
     await page.getByLabel('New name').fill('g');
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(renames.count).toBe(5);
+    await expect.poll(renames.count).toBe(5);
     await interrupt(page, 'Pause', renames);
     await page.getByRole('button', { name: 'Resume' }).click();
     await done('Rename');
@@ -95,7 +95,7 @@ describe('a transfer that is interrupted while the service acts', () => {
     await choose(page, 'g', 'Copy to');
     await page.getByRole('textbox', { name: 'Folder' }).fill('copied');
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await eventually(copies.count).toBe(5);
+    await expect.poll(copies.count).toBe(5);
     await interrupt(page, 'Pause', copies);
     await page.getByRole('button', { name: 'Resume' }).click();
     await done('Copy');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { makeBucket, row } from './support/buckets.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -11,15 +11,15 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { name }
 const keys: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   '/': async (page) => {
     await page.keyboard.press('/');
-    await eventually(() => page.getByLabel('Search in bucket').evaluate((it) => it === document.activeElement)).toBe(
-      true,
-    );
+    await expect
+      .poll(() => page.getByLabel('Search in bucket').evaluate((it) => it === document.activeElement))
+      .toBe(true);
   },
   f: async (page) => {
     await page.keyboard.press('f');
-    await eventually(() => page.getByLabel('Filter by beginning').evaluate((it) => it === document.activeElement)).toBe(
-      true,
-    );
+    await expect
+      .poll(() => page.getByLabel('Filter by prefix').evaluate((it) => it === document.activeElement))
+      .toBe(true);
   },
   'g b': async (page) => {
     await page.keyboard.press('g');
@@ -121,14 +121,14 @@ describe('the keyboard', () => {
     await page.getByRole('menu', { name: 'Actions for a.txt' }).waitFor();
     await expectAccessible(page);
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
-    await eventually(focused).toContain('Details');
+    await expect.poll(focused).toContain('Details');
     await page.keyboard.press('ArrowUp');
-    await eventually(focused).toContain('Delete');
+    await expect.poll(focused).toContain('Delete');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    await eventually(focused).toContain('Download');
+    await expect.poll(focused).toContain('Download');
     await page.keyboard.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'detached' });
-    await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('grid');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('grid');
   });
 });

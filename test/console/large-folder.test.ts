@@ -1,8 +1,8 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
 import { makeBucket, row } from './support/buckets.ts';
-import { consoleUnderTest, eventually } from './support/console.ts';
+import { consoleUnderTest } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -50,7 +50,7 @@ describe('a folder of 10,000 objects', () => {
     const rename = page.locator('.job').filter({ hasText: 'Rename' });
     const done = async (): Promise<number> =>
       Number((await rename.innerText()).split(' of 10,000')[0]!.split(' · ').at(-1)!.replace(',', '')) || 0;
-    await eventually(done).toBeGreaterThan(50);
+    await expect.poll(done).toBeGreaterThan(50);
     await rename.getByRole('button', { name: 'Stop' }).click();
     await rename.getByText('stopped').waitFor();
     await page.waitForLoadState('networkidle');
@@ -71,7 +71,7 @@ describe('a folder of 10,000 objects', () => {
     const waiting = await countBelow(bucket, 'big/');
     await menu('big', 'Delete');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => held.length).toBeGreaterThan(0);
+    await expect.poll(() => held.length).toBeGreaterThan(0);
     await page.getByRole('link', { name: /Transfers/ }).click();
     const deletion = page.locator('.job').filter({ hasText: 'Delete' });
     await deletion.getByText(`2,000 of ${waiting.toLocaleString('en')}`).waitFor();
@@ -88,7 +88,7 @@ describe('a folder of 10,000 objects', () => {
     await page.goBack();
     await menu('renamed', 'Delete');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => countBelow(bucket, 'renamed/')).toBe(0);
+    await expect.poll(() => countBelow(bucket, 'renamed/')).toBe(0);
     expect(under.faultsOf(page)).toEqual([]);
-  }, 300_000);
+  });
 });

@@ -19,7 +19,8 @@ function recorded(fails?: number): { readonly client: S3Client; readonly request
       ...{ 'x-amz-server-side-encryption': 'AES256', 'x-amz-storage-class': 'STANDARD_IA' },
     };
     const text =
-      '<R><UploadId>u</UploadId><ETag>"e"</ETag><TagSet><Tag><Key>a b</Key><Value>c</Value></Tag></TagSet></R>';
+      '<R><Bucket>b</Bucket><Key>k</Key><UploadId>u</UploadId><LastModified>2026-01-01T00:00:00Z</LastModified>' +
+      '<ETag>"e"</ETag><TagSet><Tag><Key>a b</Key><Value>c</Value></Tag></TagSet></R>';
     return new Response(text, { headers });
   };
   const document = async (request: S3Request) => parseXml(await (await send(request)).text());

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { put } from '../support/objects.ts';
-import { runAt } from '../support/administration.ts';
+import { put } from '../support/storage/objects.ts';
+import { runAt } from '../support/storage/administration.ts';
 import { makeBucket } from './support/buckets.ts';
 import { heapContains } from './support/heap.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest('--monitoring-seconds', '0.2');
 
@@ -17,15 +17,17 @@ describe('monitoring', () => {
     await expectAccessible(page);
     expect(await page.getByText('Nothing was recorded in this period').count()).toBe(2);
     await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
-    await eventually(async () => {
-      await page.getByLabel('Period').selectOption('3 hours');
-      const metrics = ['BucketSizeBytes', 'NumberOfObjects'] as const;
-      const both = metrics.map((metric) => page.waitForResponse((response) => response.url().includes(metric)));
-      await page.getByLabel('Period').selectOption('24 hours');
-      await Promise.all(both);
-      await page.waitForLoadState('networkidle');
-      return page.locator('.chart-line').count();
-    }).toBe(2);
+    await expect
+      .poll(async () => {
+        await page.getByLabel('Period').selectOption('3 hours');
+        const metrics = ['BucketSizeBytes', 'NumberOfObjects'] as const;
+        const both = metrics.map((metric) => page.waitForResponse((response) => response.url().includes(metric)));
+        await page.getByLabel('Period').selectOption('24 hours');
+        await Promise.all(both);
+        await page.waitForLoadState('networkidle');
+        return page.locator('.chart-line').count();
+      })
+      .toBe(2);
     await page.getByRole('img', { name: 'Objects: from 2 to 2' }).waitFor();
     await page.getByText('Show as a table').last().click();
     await page.getByRole('cell', { name: '2', exact: true }).waitFor();
@@ -78,7 +80,7 @@ describe('alarms', () => {
     await page.getByText('No alarms.').waitFor();
     expect(await add.isDisabled()).toBe(true);
     await page.getByRole('switch', { name: 'Record this bucket’s history' }).click();
-    await eventually(() => add.isDisabled()).toBe(false);
+    await expect.poll(() => add.isDisabled()).toBe(false);
     await add.click();
     const dialog = page.getByRole('dialog');
     const save = dialog.getByRole('button', { name: 'Save' });
@@ -109,11 +111,13 @@ describe('alarms', () => {
     await alarm.getByText('1 of 1 periods of 5 minutes').waitFor();
     await alarm.getByText('log:, https://hooks.example.test/full').waitFor();
     await Promise.all(['a', 'b'].map((key) => put(under.sdk(), bucket, key, 'x')));
-    await eventually(async () => {
-      await page.getByRole('tab', { name: 'CORS' }).click();
-      await page.getByRole('tab', { name: 'Alarms' }).click();
-      return alarm.locator('.badge').first().textContent();
-    }).toBe('Alarm');
+    await expect
+      .poll(async () => {
+        await page.getByRole('tab', { name: 'CORS' }).click();
+        await page.getByRole('tab', { name: 'Alarms' }).click();
+        return alarm.locator('.badge').first().textContent();
+      })
+      .toBe('Alarm');
     await alarm.getByText('Threshold crossed').waitFor();
     await alarm.getByText('History').click();
     await alarm.locator('.history').getByText('State', { exact: true }).first().waitFor();
@@ -125,6 +129,15 @@ describe('alarms', () => {
     await dialog.getByLabel('Unit').selectOption('GB');
     await save.click();
     await alarm.getByText('Size in bytes (Maximum) is greater than 1.5 GB').waitFor();
+    await alarm.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Statistic').selectOption('Number of samples');
+    await dialog.getByLabel('Threshold').fill('2048');
+    await save.click();
+    await alarm.getByText('Size in bytes (Number of samples) is greater than 2,048').waitFor();
+    await alarm.getByRole('button', { name: 'Edit' }).click();
+    expect(await dialog.getByLabel('Threshold').inputValue()).toBe('2048');
+    await save.click();
+    await alarm.getByText('Size in bytes (Number of samples) is greater than 2,048').waitFor();
     await alarm.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Its history is deleted with it').waitFor();
     await dialog.getByText('curl -X DELETE').waitFor();
@@ -151,7 +164,7 @@ describe('alarms', () => {
     await page.locator('.alarm').getByText('https://hooks.example.test/full').waitFor();
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('heading', { name: 'Activity' }).waitFor();
-    await eventually(() => heapContains(page, secret)).toBe(false);
+    await expect.poll(() => heapContains(page, secret)).toBe(false);
     const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
     expect(kept + (await under.service.log())).not.toContain(secret);
   });
@@ -163,11 +176,13 @@ describe('alarms', () => {
     test.onTestFinished(async () => void (await turn('grant')));
     const page = await under.signedIn(test, `/settings/${bucket}/alarms`);
     const told = page.getByText('The operator of the service can grant it');
-    await eventually(async () => {
-      await page.getByRole('tab', { name: 'CORS' }).click();
-      await page.getByRole('tab', { name: 'Alarms' }).click();
-      return told.count();
-    }).toBe(1);
+    await expect
+      .poll(async () => {
+        await page.getByRole('tab', { name: 'CORS' }).click();
+        await page.getByRole('tab', { name: 'Alarms' }).click();
+        return told.count();
+      })
+      .toBe(1);
     await page.getByRole('tab', { name: 'Monitoring' }).click();
     await page.getByText('The operator of the service can grant it').waitFor();
     await expectAccessible(page);

@@ -12,10 +12,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { put, read } from '../support/objects.ts';
-import { bob } from '../support/server.ts';
-import { consoleUnderTest, eventually, expectAccessible, signIn } from './support/console.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { bob } from '../support/programs/server.ts';
+import { consoleUnderTest, expectAccessible, signIn } from './support/console.ts';
 import { makeBucket, row, file } from './support/buckets.ts';
 
 const under = consoleUnderTest();
@@ -73,16 +73,18 @@ describe('buckets', () => {
     const line = page.getByRole('row', { name: bucket });
     await line.getByText('On', { exact: true }).waitFor();
     // A deployment counts a little later, and the list reads the numbers when it opens.
-    await eventually(async () => {
-      await page.getByRole('link', { name: 'Transfers' }).click();
-      await page.getByRole('link', { name: 'Stillage' }).click();
-      await line
-        .getByText(/^\d+ B$/)
-        .locator('visible=true')
-        .first()
-        .waitFor();
-      return line.textContent();
-    }).toContain('7 B');
+    await expect
+      .poll(async () => {
+        await page.getByRole('link', { name: 'Transfers' }).click();
+        await page.getByRole('link', { name: 'Stillage' }).click();
+        await line
+          .getByText(/^\d+ B$/)
+          .locator('visible=true')
+          .first()
+          .waitFor();
+        return line.textContent();
+      })
+      .toContain('7 B');
     await line.getByText('Private').waitFor();
     await line.getByRole('button', { name: 'favourite' }).click();
     await page.getByLabel('Filter buckets').fill(bucket.slice(-6));
@@ -109,7 +111,7 @@ describe('buckets', () => {
     expect(await dialog.getByLabel('Region').inputValue()).toBe('us-east-1');
     await dialog.getByRole('textbox', { name: 'Name' }).fill(taken);
     await create.click();
-    await dialog.getByText('Somebody else has a bucket of this name').waitFor();
+    await dialog.getByText('Somebody else already has a bucket with this name').waitFor();
     const bucket = bucketName();
     await dialog.getByRole('textbox', { name: 'Name' }).fill(bucket);
     await dialog.getByLabel('Region').fill('no region');
@@ -134,7 +136,7 @@ describe('buckets', () => {
     await page.getByRole('button', { name: 'Go to bucket' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(bucket);
     await page.getByRole('button', { name: 'Go', exact: true }).click();
-    await page.getByText('You have no right to list this bucket').waitFor();
+    await page.getByText('You do not have permission to list this bucket').waitFor();
     await page.getByText('Its owner can grant it').waitFor();
     await expectAccessible(page);
 
@@ -155,12 +157,12 @@ describe('the list of objects', () => {
     expect(await names()).toEqual(['deep', 'z', 'a.txt', 'b.txt']);
     await page.getByRole('button', { name: 'Name' }).click();
     expect(await names()).toEqual(['z', 'deep', 'b.txt', 'a.txt']);
-    await page.getByLabel('Filter by beginning').fill('b');
-    await eventually(names).toEqual(['b.txt']);
+    await page.getByLabel('Filter by prefix').fill('b');
+    await expect.poll(names).toEqual(['b.txt']);
     await page.getByLabel('Search in bucket').fill('NEEDLE');
     await page.keyboard.press('Enter');
-    await eventually(names).toEqual(['deep/er/needle-1', 'z/needle-2']);
-    await page.getByText('5 objects looked at').waitFor();
+    await expect.poll(names).toEqual(['deep/er/needle-1', 'z/needle-2']);
+    await page.getByText('5 objects searched').waitFor();
     await expectAccessible(page);
     await page.getByLabel('Search in bucket').fill('haystack');
     await page.keyboard.press('Enter');
@@ -184,7 +186,7 @@ describe('the list of objects', () => {
     await page.getByLabel('Search in bucket').fill('eed');
     await page.keyboard.press('Enter');
     await row(page, 'needle').waitFor();
-    await page.getByText('1 object looked at').waitFor();
+    await page.getByText('1 object searched').waitFor();
     const stop = page.getByRole('button', { name: 'Stop', exact: true });
     await stop.click();
     await stop.waitFor({ state: 'detached' });
@@ -264,7 +266,7 @@ describe('folders and names', () => {
     });
     await menu(page, 'single.txt', 'Rename');
     await page.getByLabel('New name').fill('renamed.txt');
-    await page.getByText('the former limit of 10 GiB is gone').waitFor();
+    await page.getByText('There is no longer a limit of 10 GiB').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await row(page, 'renamed.txt').waitFor();
     await menu(page, 'old', 'Rename');
@@ -272,10 +274,10 @@ describe('folders and names', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await row(page, 'new').waitFor();
     // The old name is no longer selected, nor would `Delete` ask about it.
-    await eventually(() => page.getByLabel('Select all').evaluate((box: HTMLInputElement) => box.indeterminate)).toBe(
-      false,
-    );
-    await eventually(() => keysOf(bucket)).toEqual(['new/a', 'new/b/c', 'renamed.txt']);
+    await expect
+      .poll(() => page.getByLabel('Select all').evaluate((box: HTMLInputElement) => box.indeterminate))
+      .toBe(false);
+    await expect.poll(() => keysOf(bucket)).toEqual(['new/a', 'new/b/c', 'renamed.txt']);
     const log = await under.service.log();
     expect(log).toContain('"operation":"RenameObject"');
     // Not by this page: others may copy there at the same time.
@@ -287,10 +289,10 @@ describe('folders and names', () => {
     const other = await makeBucket(under, ['a', 'b']);
     await put(under.sdk(), bucket, 'a', 'newer a');
     await row(page, 'a').dragTo(row(page, 'folder'));
-    await page.getByRole('heading', { name: 'folder/a exists' }).waitFor();
+    await page.getByRole('heading', { name: 'folder/a already exists' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Keep both' }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['b', 'folder/a', 'folder/a (2)']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['b', 'folder/a', 'folder/a (2)']);
     expect(await read(under.sdk(), bucket, 'folder/a (2)')).toBe('newer a');
 
     await page.getByLabel('Select all').check();
@@ -299,16 +301,16 @@ describe('folders and names', () => {
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('heading', { name: 'exists' }).waitFor();
     await page.getByRole('button', { name: 'Replace' }).click();
-    await eventually(() => keysOf(other)).toEqual(['a', 'b', 'folder/a', 'folder/a (2)']);
+    await expect.poll(() => keysOf(other)).toEqual(['a', 'b', 'folder/a', 'folder/a (2)']);
     expect(await keysOf(bucket)).toContain('b');
   });
 
   it('deletes without a word where it can be undone, and asks where it cannot', async (test) => {
     const { page, bucket } = await shown(test, ['a', 'b']);
     await menu(page, 'a', 'Delete');
-    await page.getByText('nothing can bring them back').waitFor();
+    await page.getByText('deleted objects cannot be restored').waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['b']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['b']);
     await under
       .sdk()
       .send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status: 'Enabled' } }));
@@ -367,7 +369,7 @@ describe('uploading', () => {
     expect(await page.evaluate(async (url) => (await fetch(url)).text(), address)).toBe('old');
     await page.setInputFiles('#upload-files', [file('read.txt', 'new')]);
     await page.getByRole('button', { name: 'Replace' }).click();
-    await eventually(() => read(under.sdk(), bucket, 'read.txt')).toBe('new');
+    await expect.poll(() => read(under.sdk(), bucket, 'read.txt')).toBe('new');
   });
 
   it('says which files failed and why, and tries these again', async (test) => {
@@ -390,7 +392,7 @@ describe('uploading', () => {
     expect(await keysOf(bucket)).toEqual(['taken.txt']);
     await page.unroute(/\/refused\.txt/);
     await page.getByRole('button', { name: 'Try the failed one again' }).click();
-    await eventually(() => keysOf(bucket)).toEqual(['refused.txt', 'taken.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['refused.txt', 'taken.txt']);
     expect(refusals).toBeGreaterThan(0);
   });
 
@@ -403,7 +405,7 @@ describe('uploading', () => {
     await writeFile(join(folder, 'tree/leaf/b.txt'), 'b');
     await page.setInputFiles('#upload-folder', join(folder, 'tree'));
     await row(page, 'tree').waitFor();
-    await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
   });
 
   it('takes what is dropped and what is pasted', async (test) => {
@@ -431,7 +433,7 @@ describe('uploading', () => {
     await writeFile(join(folder, 'tree/leaf/b.txt'), 'b');
     await drop(page, join(folder, 'tree'), bucket);
     await row(page, 'tree').waitFor();
-    await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/leaf/b.txt']);
   });
 
   it('sends the rest of a folder in which something cannot be read, and says what', async (test) => {
@@ -460,7 +462,7 @@ describe('uploading', () => {
     });
     await drop(page, join(folder, 'tree'), bucket);
     await page.getByText('could not read tree/b.txt').waitFor();
-    await eventually(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/c.txt']);
+    await expect.poll(() => keysOf(bucket)).toEqual(['tree/a.txt', 'tree/c.txt']);
   });
 
   it('goes on with a large file after a pause, and after a reload without sending again what is there', async (test) => {
@@ -482,9 +484,9 @@ describe('uploading', () => {
       if (response.request().method() === 'PUT' && response.url().includes('partNumber=')) stored += 1;
     });
     await page.setInputFiles('#upload-files', path);
-    await eventually(() => held.length).toBeGreaterThan(0);
+    await expect.poll(() => held.length).toBeGreaterThan(0);
     // The bytes of a part are shown as they are sent.
-    await eventually(() => stored).toBe(2);
+    await expect.poll(() => stored).toBe(2);
     await page.getByRole('link', { name: /Transfers/ }).click();
     await page.getByText('16 MB of 40 MB').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -500,18 +502,18 @@ describe('uploading', () => {
     page.on('request', (request) => {
       if (request.method() === 'PUT' && request.url().includes('partNumber=')) parts.push(request.url());
     });
-    await page.getByText('Begun before and not finished').waitFor();
+    await page.getByText('Started earlier and not finished').waitFor();
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
       page.getByRole('button', { name: 'Choose file' }).click(),
     ]);
     await chooser.setFiles(path);
-    await page.getByText('done').waitFor({ timeout: 30_000 });
+    await page.getByText('done').waitFor();
     expect(parts).toHaveLength(3);
     const object = await under.sdk().send(new GetObjectCommand({ Bucket: bucket, Key: 'large.bin' }));
     expect(Buffer.from(await object.Body!.transformToByteArray()).equals(content)).toBe(true);
     await page.reload();
     await signIn(page);
-    expect(await page.getByText('Begun before').count()).toBe(0);
+    expect(await page.getByText('Started earlier').count()).toBe(0);
   });
 });

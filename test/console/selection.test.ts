@@ -80,7 +80,8 @@ describe('links of a large folder', () => {
     const client = {
       document: async () =>
         parseXml(
-          '<PublicLink><Id>i</Id><Url>https://x.test/l</Url><Expires>2026-01-01T00:00:00Z</Expires></PublicLink>',
+          '<PublicLink><Id>i</Id><Url>https://x.test/l</Url><Created>2026-01-01T00:00:00Z</Created>' +
+            '<Expires>2026-01-01T00:00:00Z</Expires></PublicLink>',
         ),
     } as unknown as S3Client;
     const entries = Array.from({ length: 500 }, (_, at) => entryOf(`key-${at}`));

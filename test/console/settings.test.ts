@@ -7,9 +7,9 @@ import {
   PutBucketLifecycleConfigurationCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { setVersioning } from '../support/objects.ts';
+import { setVersioning } from '../support/storage/objects.ts';
 import { makeBucket } from './support/buckets.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -21,10 +21,10 @@ describe('the settings of a bucket', () => {
     await page.getByText('The operator of the service can raise both').waitFor();
     const versioning = page.getByRole('heading', { name: 'Versioning' }).locator('..');
     await versioning.getByRole('button', { name: 'Turn on' }).click();
-    await page.getByText('Every change makes a new version').waitFor();
+    await page.getByText('Every change creates a new version').waitFor();
     await expectAccessible(page);
     await versioning.getByRole('button', { name: 'Suspend' }).click();
-    await page.getByText('New changes make no versions').waitFor();
+    await page.getByText('Changes no longer create versions').waitFor();
     const stored = await under.sdk().send(new GetBucketVersioningCommand({ Bucket: bucket }));
     expect(stored.Status).toBe('Suspended');
   });
@@ -79,13 +79,15 @@ describe('the settings of a bucket', () => {
     await page.getByRole('button', { name: 'Save policy' }).click();
     await page.getByRole('alert').getByText('403 AccessDenied').waitFor();
     await refuse.click();
-    await eventually(() => refuse.isChecked()).toBe(false);
-    await eventually(() =>
-      under
-        .sdk()
-        .send(new GetPublicAccessBlockCommand({ Bucket: bucket }))
-        .catch((error: Error) => error.name),
-    ).toBe('NoSuchPublicAccessBlockConfiguration');
+    await expect.poll(() => refuse.isChecked()).toBe(false);
+    await expect
+      .poll(() =>
+        under
+          .sdk()
+          .send(new GetPublicAccessBlockCommand({ Bucket: bucket }))
+          .catch((error: Error) => error.name),
+      )
+      .toBe('NoSuchPublicAccessBlockConfiguration');
     await page.getByRole('button', { name: 'Save policy' }).click();
     await page.getByRole('button', { name: 'Delete policy' }).waitFor();
   });
@@ -100,7 +102,7 @@ describe('the settings of a bucket', () => {
     await page.getByRole('button', { name: 'Add grant' }).click();
     await page.getByText('Changes are not saved yet.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await eventually(list).toBe(200);
+    await expect.poll(list).toBe(200);
   });
 
   it('delete noncurrent versions by a lifecycle rule, which is for buckets that keep them', async (test) => {
@@ -146,7 +148,7 @@ describe('the settings of a bucket', () => {
     const rules = async () =>
       (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }))).Rules ?? [];
     const page = await under.signedIn(test, `/settings/${bucket}/lifecycle`);
-    await page.getByText('can be changed only there').waitFor();
+    await page.getByText('can only be changed there').waitFor();
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     expect(await page.getByRole('switch', { name: 'by-tag is on' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Add rule' }).click();
@@ -164,8 +166,8 @@ describe('the settings of a bucket', () => {
     const logs = { ID: 'logs', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 30 } };
     expect(await rules()).toEqual([other, logs]);
     await page.getByRole('switch', { name: 'logs is on' }).click();
-    await eventually(rules).toEqual([other, { ...logs, Status: 'Disabled' }]);
+    await expect.poll(rules).toEqual([other, { ...logs, Status: 'Disabled' }]);
     await page.getByRole('button', { name: 'Remove: logs' }).click();
-    await eventually(rules).toEqual([other]);
+    await expect.poll(rules).toEqual([other]);
   });
 });

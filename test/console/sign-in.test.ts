@@ -2,11 +2,11 @@ import { CreateBucketCommand, ListBucketsCommand } from '@aws-sdk/client-s3';
 import { readFile } from 'node:fs/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { makeKey } from '../support/administration.ts';
-import { bucketName } from '../support/clients.ts';
-import { put } from '../support/objects.ts';
-import { alice } from '../support/server.ts';
-import { consoleUnderTest, eventually, expectAccessible, signIn } from './support/console.ts';
+import { makeKey } from '../support/storage/administration.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { put } from '../support/storage/objects.ts';
+import { alice } from '../support/programs/server.ts';
+import { consoleUnderTest, expectAccessible, signIn } from './support/console.ts';
 import { heapContains } from './support/heap.ts';
 
 const under = consoleUnderTest();
@@ -135,7 +135,7 @@ describe('signing in', () => {
       const at = await used.evaluate(() => Date.now());
       await used.keyboard.press('Shift');
       await context.clock.runFor('01:00');
-      await eventually(lastUse).toBeGreaterThanOrEqual(at);
+      await expect.poll(lastUse).toBeGreaterThanOrEqual(at);
     }
     await isSignedIn(other);
     await isSignedIn(used);
@@ -184,7 +184,7 @@ describe('signing in', () => {
     const context = await under.context(test);
     await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
     const page = await under.page(test, '/', { in: context });
-    await page.getByText('did not come over HTTPS').waitFor();
+    await page.getByText('was not loaded over HTTPS').waitFor();
     expect(await page.getByLabel('Keep me signed in').count()).toBe(0);
     await signIn(page);
     expect(await storage(context, page)).not.toContain(alice.secretAccessKey);
@@ -204,7 +204,7 @@ describe('the profile', () => {
     }
     const page = await under.signedIn(test, '/profile', { key });
     const value = (name: string) => page.locator('dt', { hasText: new RegExp(`^${name}$`) }).locator('+ dd');
-    await eventually(() => value('User').innerText()).toBe('carol');
+    await expect.poll(() => value('User').innerText()).toBe('carol');
     expect(await value('Project').innerText()).toBe(`archive archive@${customer}`);
     const { Owner } = await client.send(new ListBucketsCommand({}));
     expect(await value('Project id').innerText()).toBe(Owner!.ID);
@@ -212,7 +212,7 @@ describe('the profile', () => {
     expect(await value('Endpoint').innerText()).toBe(under.service.url);
     expect(await value('Region').innerText()).toBe('us-east-1');
     expect(await value('Buckets').innerText()).toBe('2 of 50 buckets');
-    await eventually(() => value('Stored').innerText()).toBe('10 B, 2 objects');
+    await expect.poll(() => value('Stored').innerText()).toBe('10 B, 2 objects');
     await page.getByText('Limits can be raised by the operator').waitFor();
     await expectAccessible(page);
   });

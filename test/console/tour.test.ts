@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { isCloud } from '../support/deployed.ts';
-import { alice } from '../support/server.ts';
-import { removeBucket } from '../support/service-under-test.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { alice } from '../support/programs/server.ts';
+import { removeBucket } from '../support/programs/service-under-test.ts';
 import { row } from './support/buckets.ts';
-import { consoleUnderTest, eventually } from './support/console.ts';
+import { consoleUnderTest } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -74,7 +74,7 @@ describe('the tour of docs/console.md', () => {
     const url = await link.innerText();
     expect(await (await fetch(url)).text()).toBe('what,how many\ntent,1\n');
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-    await eventually(async () => (await fetch(url)).status).toBe(404);
+    await expect.poll(async () => (await fetch(url)).status).toBe(404);
     await page.getByRole('button', { name: 'Close details' }).click();
 
     // 6
@@ -85,7 +85,7 @@ describe('the tour of docs/console.md', () => {
     await row(page, 'notes.txt').click();
     const preview = page.frameLocator('.preview-frame');
     await page.getByRole('tab', { name: 'Versions' }).click();
-    await eventually(() => page.locator('.version').count()).toBe(2);
+    await expect.poll(() => page.locator('.version').count()).toBe(2);
     await page.getByRole('button', { name: 'Restore', exact: true }).click();
     await page.getByText('Restored: it is the current version again').waitFor();
     await page.getByRole('tab', { name: 'Preview' }).click();

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { read } from '../support/objects.ts';
+import { read } from '../support/storage/objects.ts';
 import { file, largeFile, makeBucket } from './support/buckets.ts';
-import { consoleUnderTest, eventually, expectAccessible, signIn } from './support/console.ts';
+import { consoleUnderTest, expectAccessible, signIn } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -64,12 +64,12 @@ describe('an upload whose tab is closed', () => {
     const folder = await folderWith(test, names);
     await sendOnly(page, 2);
     await page.setInputFiles('#upload-folder', folder);
-    await eventually(async () => (await keysOf(bucket)).length).toBe(2);
+    await expect.poll(async () => (await keysOf(bucket)).length).toBe(2);
     const sent = await keysOf(bucket);
     const other = await transfers(test, context);
     // While a tab is sending, no other one offers to continue.
     await other.getByText('Nothing is under way').waitFor();
-    expect(await other.getByText('Begun before and not finished').count()).toBe(0);
+    expect(await other.getByText('Started earlier and not finished').count()).toBe(0);
     await close(page);
 
     // It does once the tab is gone.
@@ -84,17 +84,17 @@ describe('an upload whose tab is closed', () => {
     });
     await choose(other, 'Choose folder', folder);
     await other.getByText('1 file of this upload is not among those you chose').waitFor();
-    await eventually(async () => (await keysOf(bucket)).length).toBe(5);
+    await expect.poll(async () => (await keysOf(bucket)).length).toBe(5);
     expect(puts.toSorted()).toEqual(unsent.filter((name) => name !== changed).toSorted());
     expect(await read(under.sdk(), bucket, 'in/tree/leaf/6.txt')).toBe('content of leaf/6.txt');
     // A file that has changed since is another file, so it is still missing.
     await other.reload();
     await other.getByText('1 file not sent').waitFor();
     await other.getByRole('button', { name: 'Discard', exact: true }).click();
-    await other.getByText('Begun before and not finished').waitFor({ state: 'detached' });
+    await other.getByText('Started earlier and not finished').waitFor({ state: 'detached' });
     await other.reload();
     await other.getByText('Nothing is under way').waitFor();
-    expect(await other.getByText('Begun before and not finished').count()).toBe(0);
+    expect(await other.getByText('Started earlier and not finished').count()).toBe(0);
     expect(under.faultsOf(other)).toEqual([]);
   });
 
@@ -115,9 +115,9 @@ describe('an upload whose tab is closed', () => {
     };
     expect(await uploads()).toBe(1);
     await other.getByRole('button', { name: 'Discard', exact: true }).click();
-    await other.getByText('Begun before and not finished').waitFor({ state: 'detached' });
+    await other.getByText('Started earlier and not finished').waitFor({ state: 'detached' });
     expect(await other.locator('.notices').innerText()).toBe('');
-    await eventually(uploads).toBe(0);
+    await expect.poll(uploads).toBe(0);
   });
 
   it('is kept when the key is taken away, and forgotten when it is stopped', async (test) => {
@@ -133,6 +133,7 @@ describe('an upload whose tab is closed', () => {
     await begin();
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Stop and sign out' }).click();
     await signIn(page);
     await page.getByRole('link', { name: /Transfers/ }).click();
     await page.getByText('1 file not sent').waitFor();
@@ -145,7 +146,7 @@ describe('an upload whose tab is closed', () => {
     await page.getByText('stopped').waitFor();
     await page.getByRole('button', { name: 'Clear finished' }).click();
     await page.getByText('Nothing is under way').waitFor();
-    expect(await page.getByText('Begun before and not finished').count()).toBe(0);
+    expect(await page.getByText('Started earlier and not finished').count()).toBe(0);
   });
 });
 

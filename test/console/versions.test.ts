@@ -1,8 +1,8 @@
 import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { put, read, setVersioning, versionsOf } from '../support/objects.ts';
+import { put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
 import { makeBucket, row } from './support/buckets.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -13,18 +13,18 @@ describe('versions', () => {
     for (const content of ['first', 'second', 'third']) await put(under.sdk(), bucket, 'a.txt', content);
     const page = await under.signedIn(test, `/b/${bucket}/?o=a.txt&t=versions`);
     const versions = page.locator('.version');
-    await eventually(() => versions.count()).toBe(3);
+    await expect.poll(() => versions.count()).toBe(3);
     await expectAccessible(page);
     await versions.nth(2).getByRole('button', { name: 'Preview' }).click();
     await page.frameLocator('.preview-frame').getByText('first').waitFor();
     await page.getByRole('tab', { name: 'Versions' }).click();
     await page.getByText(/copy-object .* --copy-source \S+\?versionId=/).waitFor();
     await versions.nth(2).getByRole('button', { name: 'Restore', exact: true }).click();
-    await eventually(() => versions.count()).toBe(4);
+    await expect.poll(() => versions.count()).toBe(4);
     expect(await read(under.sdk(), bucket, 'a.txt')).toBe('first');
     await versions.nth(2).getByRole('button', { name: 'Delete version' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await eventually(() => versions.count()).toBe(3);
+    await expect.poll(() => versions.count()).toBe(3);
 
     await row(page, 'a.txt').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -52,14 +52,14 @@ describe('deleted objects', () => {
     await page.getByRole('button', { name: 'Deleted objects' }).click();
     for (const key of keys) await row(page, key).waitFor();
     expect(await page.locator('.item').count()).toBe(3);
-    await page.getByText('9 versions looked at').waitFor();
+    await page.getByText('9 versions searched').waitFor();
     await expectAccessible(page);
 
     await row(page, 'a.txt').click();
     await page.getByText('Deleted here').first().waitFor();
     await row(page, 'a.txt').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Undelete' }).click();
-    await eventually(() => page.locator('.item').count()).toBe(2);
+    await expect.poll(() => page.locator('.item').count()).toBe(2);
     expect(await read(client, bucket, 'a.txt')).toBe('content of a.txt');
     await page.getByRole('button', { name: 'Close details' }).click();
 
@@ -69,7 +69,7 @@ describe('deleted objects', () => {
     await page.getByRole('grid').press('Delete');
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.getByRole('button', { name: 'Undelete' }).click();
-    await page.getByText('Nothing that was deleted here can be brought back').waitFor();
+    await page.getByText('No deleted object here can be restored').waitFor();
     for (const key of keys) expect(await read(client, bucket, key)).toBe(`content of ${key}`);
     expect((await versionsOf(client, bucket)).filter(({ isMarker }) => isMarker)).toEqual([]);
     await page.getByRole('button', { name: 'Back to the folder' }).click();

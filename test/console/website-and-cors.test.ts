@@ -5,10 +5,10 @@ import {
   PutBucketWebsiteCommand,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { isCloud } from '../support/deployed.ts';
-import { put } from '../support/objects.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { put } from '../support/storage/objects.ts';
 import { makeBucket } from './support/buckets.ts';
-import { consoleUnderTest, eventually, expectAccessible } from './support/console.ts';
+import { consoleUnderTest, expectAccessible } from './support/console.ts';
 
 const under = consoleUnderTest();
 
@@ -104,8 +104,8 @@ describe('the website of a bucket', () => {
     expect(await save.isDisabled()).toBe(true);
     await dialog.getByLabel('On host').fill('');
     await dialog.getByLabel('If the path begins with').fill('docs/');
-    await dialog.getByLabel('Then redirect to').selectOption('The path with another beginning');
-    await dialog.getByLabel('New beginning').fill('documents/');
+    await dialog.getByLabel('Then redirect to').selectOption('The path with another prefix');
+    await dialog.getByLabel('New prefix').fill('documents/');
     // The command saves all rules, with the one that is edited.
     await dialog
       .getByText(/put-bucket-website .*"KeyPrefixEquals":"old\/".*"ReplaceKeyPrefixWith":"documents\/"/)
@@ -119,19 +119,21 @@ describe('the website of a bucket', () => {
     expect((await visit(bucket, '/docs/a')).headers.get('location')).toContain('/documents/a');
     await page.getByRole('button', { name: 'Remove rule 1', exact: true }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(async () => (await websiteOf(bucket)).RoutingRules).toEqual([moved]);
+    await expect.poll(async () => (await websiteOf(bucket)).RoutingRules).toEqual([moved]);
 
     // The form shows the saved values again.
-    await eventually(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByLabel('Requests').selectOption('Redirect everything to another host');
     await page.getByLabel('Host', { exact: true }).fill('www.example.com/path');
     await page.getByText('Give a host name only').waitFor();
     await page.getByLabel('Host', { exact: true }).fill('www.example.com:8443');
     await page.getByLabel('Protocol').selectOption('https');
     await page.getByRole('button', { name: 'Save' }).click();
-    await eventually(() => websiteOf(bucket)).toEqual({
-      RedirectAllRequestsTo: { HostName: 'www.example.com:8443', Protocol: 'https' },
-    });
+    await expect
+      .poll(() => websiteOf(bucket))
+      .toEqual({
+        RedirectAllRequestsTo: { HostName: 'www.example.com:8443', Protocol: 'https' },
+      });
     expect((await visit(bucket, '/a')).headers.get('location')).toBe('https://www.example.com:8443/a');
   });
 });
@@ -180,7 +182,7 @@ describe('the CORS rules of a bucket', () => {
     await dialog.getByLabel('Maximum age in seconds').fill('');
     await save.click();
     const { MaxAgeSeconds: _, ...rest } = first;
-    await eventually(rules).toEqual([{ ...rest, AllowedOrigins: ['*'] }]);
+    await expect.poll(rules).toEqual([{ ...rest, AllowedOrigins: ['*'] }]);
     await page.getByRole('button', { name: 'Remove rule 1', exact: true }).click();
     await page.getByText('No rules: pages of other origins').waitFor();
     await expect(rules()).rejects.toMatchObject({ name: 'NoSuchCORSConfiguration' });

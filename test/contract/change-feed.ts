@@ -9,7 +9,7 @@ export interface ChangeFeedContract {
 
 /** Registers the tests that every adapter of {@link ChangeFeed} must pass. */
 export function describeChangeFeed(name: string, contract: ChangeFeedContract): void {
-  describe(`${name} keeps the promises of a change feed`, { timeout: 60_000 }, () => {
+  describe(`${name} keeps the promises of a change feed`, () => {
     let table: KeyValueTable;
     let feed: ChangeFeed;
     let close: () => Promise<void>;

@@ -1,8 +1,8 @@
 import { afterAll, it } from 'vitest';
-import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
-import { DynamoDbEngine } from '../support/dynamodb/engine.ts';
-import { listen } from '../support/engines.ts';
-import { createTable, dynamoDbAt, noDynamoDb, noS3, s3At, startMoto } from '../support/moto.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
+import { DynamoDbEngine } from '../support/cloud/dynamodb/engine.ts';
+import { listen } from '../support/cloud/engines.ts';
+import { createTable, dynamoDbAt, noDynamoDb, noS3, s3At, startMoto } from '../support/cloud/moto.ts';
 import { describeKeyValueTable } from './key-value-table.ts';
 import { describeS3BlobStore } from './s3-blob-store.ts';
 

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
-import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
-import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
+import { FileBlobStore } from '../../shared/adapters/embedded/blobs/file-blob-store.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
+import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
 import {
   assertSyncedBefore,
   fileOf,
@@ -14,11 +14,11 @@ import {
   traceSyncs,
   unsyncedBefore,
   whyNoTracing,
-} from '../support/system-calls.ts';
-import type { SyncExpectation, SystemCall } from '../support/system-calls.ts';
+} from '../support/disks/system-calls.ts';
+import type { SyncExpectation, SystemCall } from '../support/disks/system-calls.ts';
 
 const rounds = process.env['STILLAGE_LONG'] ? 20 : 5;
-const program = join(import.meta.dirname, '../support/durable-writes.ts');
+const program = join(import.meta.dirname, '../support/disks/durable-writes.ts');
 
 let directory: string;
 beforeEach(async () => {
@@ -51,7 +51,7 @@ describe('the embedded stores, killed', () => {
     return acknowledged;
   }
 
-  it(`lose nothing that was acknowledged, ${rounds} times over`, { timeout: rounds * 20_000 }, async () => {
+  it(`lose nothing that was acknowledged, ${rounds} times over`, { timeout: rounds * 60_000 }, async () => {
     const acknowledged = new Map<string, string>();
     for (let round = 0; round < rounds; round += 1) {
       for (const [name, ref] of await writeAndKill(`run${round}`)) acknowledged.set(name, ref);

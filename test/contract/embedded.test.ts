@@ -1,9 +1,9 @@
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileBlobStore } from '../../shared/adapters/embedded/file-blob-store.ts';
-import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
-import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
+import { FileBlobStore } from '../../shared/adapters/embedded/blobs/file-blob-store.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
+import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
 import { describeBlobStore } from './blob-store.ts';
 import type { OpenBlobStore } from './blob-store.ts';
 import { describeChangeFeed } from './change-feed.ts';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
-import { createBucket } from '../support/moto.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
+import { createBucket } from '../support/cloud/moto.ts';
 import { describeBlobStore } from './blob-store.ts';
 
 /**

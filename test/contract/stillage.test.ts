@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { alice, startService } from '../support/server.ts';
+import { alice, startService } from '../support/programs/server.ts';
 import { describeS3BlobStore } from './s3-blob-store.ts';
 
 /** The blob store of the cloud keeps its promises on Stillage, too: a server that speaks S3 as its adapter needs it. */

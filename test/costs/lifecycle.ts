@@ -1,6 +1,6 @@
-import { applyLifecycle, type LifecycleOptions } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';
-import { realDays } from '../../shared/metadata/lifecycle/lifecycle.ts';
-import { day, LifecycleWorld } from '../unit/metadata/lifecycle/lifecycle-deps.ts';
+import { applyLifecycle, type LifecycleOptions } from '../../shared/lifecycle/apply-lifecycle.ts';
+import { realDays } from '../../shared/lifecycle/lifecycle.ts';
+import { day, LifecycleWorld } from '../unit/lifecycle/lifecycle-deps.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 
 /** The measured costs of lifecycle passes. */

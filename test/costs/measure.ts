@@ -1,5 +1,5 @@
-import { SetClock } from '../support/fixed-deps.ts';
-import { PipelineInProcess } from '../support/pipeline-in-process.ts';
+import { SetClock } from '../support/storage/fixed-deps.ts';
+import { PipelineInProcess } from '../support/storage/pipeline-in-process.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 import { owner, scenarios, type Scenario, type Send } from './scenarios.ts';
 

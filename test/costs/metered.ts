@@ -1,4 +1,4 @@
-import { itemBytes } from '../../shared/metadata/table/item-size.ts';
+import { itemBytes } from '../../shared/storage/table/item-size.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type {
   Attributes,
@@ -11,7 +11,7 @@ import type {
   ScanOptions,
   WriteOutcome,
 } from '../../shared/ports/key-value-table.ts';
-import { MemoryTable } from '../support/memory-table.ts';
+import { MemoryTable } from '../support/storage/memory-table.ts';
 
 /** The calls and units of a request to the table and the blob store. */
 export interface Cost {

@@ -1,7 +1,7 @@
-import type { OperationName } from '../../shared/protocol/routes.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { person, type Answered } from '../support/pipeline-in-process.ts';
-import { queryOf, type Unsigned } from '../support/signer.ts';
+import type { OperationName } from '../../shared/protocol/operation-table.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { person, type Answered } from '../support/storage/pipeline-in-process.ts';
+import { queryOf, type Unsigned } from '../support/clients/signer.ts';
 
 /** Sends a request of the owner. */
 export type Send = (request: Unsigned) => Promise<Answered>;
@@ -48,6 +48,13 @@ const publicAccessBlock =
   '<PublicAccessBlockConfiguration><BlockPublicAcls>true</BlockPublicAcls></PublicAccessBlockConfiguration>';
 const ownership =
   '<OwnershipControls><Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>';
+const objectLock = document(
+  'object-lock',
+  '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>',
+);
+const retention =
+  '<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>2100-01-01T00:00:00Z</RetainUntilDate></Retention>';
+const hold = '<LegalHold><Status>ON</Status></LegalHold>';
 const monitoring = '<MonitoringConfiguration><Status>Enabled</Status></MonitoringConfiguration>';
 const alarm =
   '<Alarm><Metric>NumberOfObjects</Metric><Statistic>Maximum</Statistic><ComparisonOperator>GreaterThanThreshold</ComparisonOperator><Threshold>10</Threshold><Period>300</Period><EvaluationPeriods>1</EvaluationPeriods></Alarm>';
@@ -254,6 +261,32 @@ export const scenarios: readonly Scenario[] = [
     operation: 'PutBucketAcl',
     request: { method: 'PUT', path: bucket, query: 'acl', headers: { 'x-amz-acl': 'public-read' } },
   },
+  { operation: 'PutObjectLockConfiguration', before: [versioning('Enabled')], request: objectLock },
+  {
+    operation: 'GetObjectLockConfiguration',
+    before: [versioning('Enabled'), objectLock],
+    request: { path: bucket, query: 'object-lock' },
+  },
+  {
+    operation: 'PutObjectRetention',
+    before: [versioning('Enabled'), objectLock, put(object)],
+    request: { ...document('retention', retention), path: object },
+  },
+  {
+    operation: 'GetObjectRetention',
+    before: [versioning('Enabled'), objectLock, put(object), { ...document('retention', retention), path: object }],
+    request: { path: object, query: 'retention' },
+  },
+  {
+    operation: 'PutObjectLegalHold',
+    before: [versioning('Enabled'), objectLock, put(object)],
+    request: { ...document('legal-hold', hold), path: object },
+  },
+  {
+    operation: 'GetObjectLegalHold',
+    before: [versioning('Enabled'), objectLock, put(object), { ...document('legal-hold', hold), path: object }],
+    request: { path: object, query: 'legal-hold' },
+  },
   { operation: 'PutBucketTagging', request: document('tagging', tags) },
   { operation: 'GetBucketTagging', before: [document('tagging', tags)], request: { path: bucket, query: 'tagging' } },
   {
@@ -341,6 +374,11 @@ export const scenarios: readonly Scenario[] = [
   },
 
   { operation: 'GetAccount', request: { path: '/', query: 'account' } },
+  {
+    operation: 'Sts',
+    variant: 'GetCallerIdentity',
+    request: { method: 'POST', path: '/', service: 'sts', body: 'Action=GetCallerIdentity&Version=2011-06-15' },
+  },
   { operation: 'GetBucketQuota', request: { path: bucket, query: 'quota' } },
   { operation: 'PutBucketMonitoring', request: document('monitoring', monitoring) },
   { operation: 'GetBucketMonitoring', request: { path: bucket, query: 'monitoring' } },

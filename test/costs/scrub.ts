@@ -1,10 +1,10 @@
-import { scrubDeps } from '../../functions/runtime/compose/scrub.ts';
+import { scrubDeps } from '../../shared/composition/scrub.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
-import { scrub } from '../../shared/metadata/scrub/scrub.ts';
-import { Slice } from '../../shared/metadata/scrub/slice.ts';
+import { scrub } from '../../shared/scrub/scrub.ts';
+import { Slice } from '../../shared/scrub/slice.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
-import { SetClock } from '../support/fixed-deps.ts';
-import { PipelineInProcess } from '../support/pipeline-in-process.ts';
+import { SetClock } from '../support/storage/fixed-deps.ts';
+import { PipelineInProcess } from '../support/storage/pipeline-in-process.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 import { owner } from './scenarios.ts';
 

@@ -1,4 +1,4 @@
-import { byteLane } from '../../shared/protocol/lanes.ts';
+import { byteLane } from '../../shared/protocol/operation-table.ts';
 import type { MeasuredPasses } from './lifecycle.ts';
 import type { Measured } from './measure.ts';
 import type { Cost } from './metered.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import type { PooledClient } from '../support/pooled-client.ts';
-import { queryOf } from '../support/signer.ts';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import type { PooledClient } from '../support/clients/pooled-client.ts';
+import { queryOf } from '../support/clients/signer.ts';
 import type { Journal, State } from './journal.ts';
 
 /** Expects that everything the service returns is as the writers know it, and that its answers agree with each other. */

@@ -7,13 +7,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, DeleteObjectCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { put, read } from '../support/objects.ts';
-import { runProgram } from '../support/program.ts';
-import { expectScrubClean } from '../support/scrub-clean.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
+import { sdk } from '../support/clients/clients.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { expectScrubClean } from '../support/storage/scrub-clean.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { patience } from '../support/runs/patience.ts';
 
 let folder: string;
 let library: string;
@@ -23,7 +22,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stillage-meta-write-'));
   library = join(folder, 'failing-meta-write.so');
   if (process.platform !== 'linux') whyNot = 'LD_PRELOAD is of Linux';
-  const source = join(import.meta.dirname, '../support/failing-meta-write.c');
+  const source = join(import.meta.dirname, '../support/disks/failing-meta-write.c');
   await promisify(execFile)('gcc', ['-shared', '-fPIC', '-o', library, source, '-ldl']).catch(() => {
     whyNot ??= 'no C compiler is installed; to run this: apt-get install gcc libc6-dev';
   });
@@ -103,14 +102,14 @@ describe('a write of the page that says where everything is', () => {
     const data = join(folder, 'embedded');
     const trigger = `${data}.trigger`;
     const root = join(import.meta.dirname, '../..');
-    const program = spawn(process.execPath, ['--import', 'tsx', 'test/support/embedded-session.ts', data], {
+    const program = spawn(process.execPath, ['--import', 'tsx', 'test/support/programs/embedded-session.ts', data], {
       cwd: root,
       env: { ...process.env, LD_PRELOAD: library, FAIL_META_WRITE: trigger },
     });
     const exited = once(program, 'close');
     let said = '';
     const line = (pattern: RegExp): Promise<RegExpExecArray> =>
-      vi.waitUntil(() => pattern.exec(said), { timeout: 90_000, interval: 20 });
+      vi.waitUntil(() => pattern.exec(said), { timeout: patience, interval: 20 });
     program.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
     const [, url] = await line(/"endpoint":"([^"]+)"/);
     const client = sdk({ url: url! }, alice, { maxAttempts: 1 });

@@ -6,9 +6,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { putAll } from '../support/objects.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { quiet, storedKey, whileFlipped } from '../support/table-bytes.ts';
+import { putAll } from '../support/storage/objects.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { quiet, storedKey, whileFlipped } from '../support/disks/table-bytes.ts';
 
 /** A bit of a key in the table flips, which moves an item out of its bucket or out of order: nothing that is stored may seem missing. */
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { runProgram } from '../support/program.ts';
-import { startService } from '../support/server.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { startService } from '../support/programs/server.ts';
 import { expectAsKnown } from './as-known.ts';
 import { Journal } from './journal.ts';
 import { Writer } from './writer.ts';
@@ -28,7 +28,7 @@ describe('a service killed under load', () => {
   const journal = new Journal();
   let acknowledged = 0;
 
-  it(`keeps what it acknowledged, ${rounds} times with ${writers} writers`, { timeout: 10_000 * rounds }, async () => {
+  it(`keeps what it acknowledged, ${rounds} times with ${writers} writers`, { timeout: 60_000 * rounds }, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const service = await startService({ data, args: ['--limit', 'minimumPartBytes=1'] });
       const client = new PooledClient(service);
@@ -63,7 +63,7 @@ function sum(team: readonly Writer[]): number {
 }
 
 describe('a service killed during its first start', () => {
-  it('starts the next time as if it were the first', { timeout: 120_000 }, async () => {
+  it('starts the next time as if it were the first', async () => {
     const fresh = (name: string | number): string => join(data, `fresh-${name}`);
     const started = Date.now();
     await (await startService({ data: fresh('whole') })).kill();

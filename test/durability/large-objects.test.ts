@@ -11,12 +11,12 @@ import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { expectKeystream, keystream } from '../support/keystream.ts';
-import { MemoryWatch } from '../support/memory.ts';
-import { requestBytes } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed } from '../support/signer.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { expectKeystream, keystream } from '../support/bytes/keystream.ts';
+import { MemoryWatch } from '../support/runs/memory.ts';
+import { requestBytes } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { signed } from '../support/clients/signer.ts';
 
 const MiB = 1024 * 1024;
 const size = (process.env['STILLAGE_LONG'] ? 1024 : 128) * MiB;
@@ -31,7 +31,7 @@ const encrypted = { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'a key of ex
 type Encryption = Partial<typeof encrypted>;
 
 /** The service streams: its memory does not grow with the size of a request. */
-describe(`${size / MiB} MiB`, { timeout: 300_000 }, () => {
+describe(`${size / MiB} MiB`, () => {
   let service: Service;
   let client: S3Client;
   let memory: MemoryWatch | undefined;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { seedBucket } from '../bench/lifecycle-bucket.ts';
-import { openData, type DataDirectory } from '../../functions/runtime/local/data-directory.ts';
-import { lifecycleDeps } from '../../functions/runtime/compose/lifecycle.ts';
-import type { LifecycleDeps } from '../../shared/metadata/lifecycle/apply-lifecycle.ts';
+import { openData, type DataDirectory } from '../../server/data-directory/data-directory.ts';
+import { lifecycleDeps } from '../../shared/composition/lifecycle.ts';
+import type { LifecycleDeps } from '../../shared/lifecycle/apply-lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { partition } from '../../shared/metadata/table/keys.ts';
+import { partition } from '../../shared/storage/table/keys.ts';
 
 const bucket = 'bucket';
 const objects = 8000;
@@ -62,7 +62,7 @@ async function left(): Promise<number> {
   return count;
 }
 
-it('a pass that is killed again and again goes on where it was, and skips nothing', { timeout: 180_000 }, async () => {
+it('a pass that is killed again and again goes on where it was, and skips nothing', async () => {
   await seedBucket(deps, bucket, objects);
   let before = await left();
   expect(before).toBe(objects);

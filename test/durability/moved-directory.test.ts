@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { alice, startService } from '../support/server.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
+import { sdk } from '../support/clients/clients.ts';
+import { alice, startService } from '../support/programs/server.ts';
+import { patience } from '../support/runs/patience.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -35,7 +34,7 @@ it.each([['alone', []] as const, ['with workers', ['--workers', '2']] as const])
         if (isWritten) acknowledged.push(Key);
       }
     })();
-    await vi.waitUntil(() => acknowledged.length >= 20, { timeout: 30_000 });
+    await vi.waitUntil(() => acknowledged.length >= 20, { timeout: patience });
     await rename(data, moved);
     await exited;
     isRunning = false;

@@ -6,13 +6,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../support/certificates.ts';
-import { PooledClient } from '../support/pooled-client.ts';
-import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { issueCertificate } from '../support/clients/certificates.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 
 const MiB = 1024 * 1024;
+/** For how long docs/configuration.md says that requests in progress may go on. */
+const grace = 30_000;
 /** Far below the time after which a stop aborts requests in progress, and the keep-alive time of idle connections. */
 const soon = 10_000;
 const pieces = 10;
@@ -129,6 +132,37 @@ describe.each(['1', '2'])('SIGTERM, to a service of %s processes,', (count) => {
       const { body } = await client.send({ path: `/bucket/slow-${n}` });
       expect(body.equals(contentOf(n))).toBe(true);
     }
+    expect(await service.stop()).toBe(0);
+  });
+
+  it('or Ctrl-C ends within the documented time although uploads and downloads stall', async () => {
+    const large = Buffer.alloc(32 * MiB, 'large ');
+    expect((await client.send({ method: 'PUT', path: '/bucket/large', body: large })).status).toBe(200);
+    const body = Buffer.alloc(100_000);
+    const stalled = [];
+    for (const n of [1, 2, 3]) {
+      const upload = await RawConnection.open(service.url);
+      upload.write(
+        bytesOf({ method: 'PUT', path: `/bucket/stalled-${n}`, headers: waiting, body }).subarray(0, -body.length),
+      );
+      expect(await upload.interim()).toBe(100);
+      upload.write(body.subarray(0, 1000));
+      stalled.push(upload);
+    }
+    const reader = connect(service.port, '127.0.0.1').on('error', () => undefined);
+    reader.write(bytesOf({ path: '/bucket/large' }));
+    await once(reader, 'readable');
+
+    const started = Date.now();
+    const exited = once(service.process, 'close');
+    // A terminal sends the signal to every process.
+    for (const pid of [...(await workersOf(service)), service.pid]) process.kill(pid, 'SIGINT');
+    expect(await exited).toEqual([0, null]);
+    expect(Date.now() - started).toBeLessThan(grace + soon);
+    for (const upload of stalled) expect(await upload.closedWithin(soon)).toBe(true);
+    reader.destroy();
+    await restart();
+    expect(await usage()).toEqual({ objects: 1, bytes: large.length });
     expect(await service.stop()).toBe(0);
   });
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { runProgram } from '../support/program.ts';
-import { alice, startService, type Service, type ServiceOptions } from '../support/server.ts';
-import { workersOf } from '../support/worker-processes.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { alice, startService, type Service, type ServiceOptions } from '../support/programs/server.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 import { expectAsKnown } from './as-known.ts';
 import { Journal } from './journal.ts';
 import { Writer } from './writer.ts';
@@ -153,7 +153,7 @@ describe('workers', () => {
     expect(logged.filter(({ message }) => message === 'stopped')).toHaveLength(1);
   });
 
-  it('lose nothing if one is killed, which is replaced while the others go on', { timeout: 300_000 }, async () => {
+  it('lose nothing if one is killed, which is replaced while the others go on', async () => {
     const journal = new Journal();
     const service = await startWorkers();
     const client = new PooledClient(service);
@@ -166,20 +166,20 @@ describe('workers', () => {
       await sleep(200 + Math.random() * 300);
       const victim = (await workersOf(service))[round % (count - 1)]!;
       process.kill(victim, 'SIGKILL');
-      await expect.poll(() => broken.size, { timeout: 10_000 }).toBeGreaterThan(0);
+      await expect.poll(() => broken.size).toBeGreaterThan(0);
       const others = team.filter((writer) => !broken.has(writer));
       expect(others.length).toBeGreaterThan(0);
       const acknowledged = (): number => others.reduce((sum, writer) => sum + writer.acknowledged, 0);
       const before = acknowledged();
-      await expect.poll(acknowledged, { timeout: 20_000 }).toBeGreaterThan(before + 50);
-      await expect.poll(() => started(service), { timeout: 20_000 }).toBe(count * round + 1);
+      await expect.poll(acknowledged).toBeGreaterThan(before + 50);
+      await expect.poll(() => started(service)).toBe(count * round + 1);
       expect(await workersOf(service)).not.toContain(victim);
       // Ends the writers that are left, also those at the primary.
       for (const one of await workersOf(service)) process.kill(one, 'SIGKILL');
       const left = setInterval(() => connections.forEach((one) => one.close()), 20);
       await work;
       clearInterval(left);
-      await expect.poll(() => started(service), { timeout: 20_000 }).toBe(count * (round + 1));
+      await expect.poll(() => started(service)).toBe(count * (round + 1));
       const fresh = new PooledClient(service);
       await expectAsKnown(fresh, bucket, journal);
       fresh.close();
@@ -189,7 +189,7 @@ describe('workers', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('end with the process that commits for them, and lose nothing', { timeout: 300_000 }, async () => {
+  it('end with the process that commits for them, and lose nothing', async () => {
     const journal = new Journal();
     for (let round = 0; round < 4; round += 1) {
       const service = await startWorkers();
@@ -203,7 +203,7 @@ describe('workers', () => {
       await service.kill();
       await work;
       client.close();
-      await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => workers.filter(isRunning)).toEqual([]);
     }
     const service = await startService({ data });
     const client = new PooledClient(service);

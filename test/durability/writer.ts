@@ -1,5 +1,5 @@
-import { textOf } from '../support/expect-error.ts';
-import type { PooledClient, PooledResponse } from '../support/pooled-client.ts';
+import { textOf } from '../support/clients/expect-error.ts';
+import type { PooledClient, PooledResponse } from '../support/clients/pooled-client.ts';
 import { assembled, contentOf, type Attempt, type Content, type Journal } from './journal.ts';
 
 /** Sizes around the thresholds of the blob store: empty, a few bytes, a header's size, one buffer, more than one. */

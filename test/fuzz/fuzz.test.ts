@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isShort } from '../support/runs.ts';
-import { StepCounter } from '../support/steps.ts';
+import { isShort } from '../support/runs/runs.ts';
+import { StepCounter } from '../support/runs/steps.ts';
 import { fuzz } from './fuzz.ts';
 import { parsers } from './parsers/every-parser.ts';
 

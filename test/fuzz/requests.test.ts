@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../linearizability/random.ts';
-import { PipelineInProcess, person } from '../support/pipeline-in-process.ts';
-import { PooledClient } from '../support/pooled-client.ts';
-import { startService } from '../support/server.ts';
+import { PipelineInProcess, person } from '../support/storage/pipeline-in-process.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { startService } from '../support/programs/server.ts';
+import { patience } from '../support/runs/patience.ts';
 import { bytesOf, requestOf } from './requests.ts';
 
 const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
@@ -14,7 +15,6 @@ const connections = Number(process.env['STILLAGE_CONNECTIONS'] ?? (isLong ? 60_0
 /** After so many requests there is a new service, so that a failure is soon tried again. */
 const requestsOfService = 2000;
 const atOnce = 16;
-const patience = 30_000;
 
 /** The statuses from 500 that are allowed: for features that are not implemented, and for other versions of HTTP. */
 const documented = new Set([501, 505]);

@@ -1,6 +1,6 @@
 import type { Random } from '../linearizability/random.ts';
-import { routes, type Route } from '../../shared/protocol/routes.ts';
-import type { Unsigned } from '../support/signer.ts';
+import { routes } from '../../shared/protocol/operation-table.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
 import { inputOf } from './inputs.ts';
 import { documents } from './parsers/documents.ts';
 
@@ -97,7 +97,7 @@ const jsonPieces = [
 
 const roots = Object.values(documents);
 const levels = ['service', 'bucket', 'object'] as const;
-const known = (routes as readonly Route[]).filter(({ on }) => (levels as readonly string[]).includes(on));
+const known = routes.filter(({ on }) => (levels as readonly string[]).includes(on));
 const fieldNames = Object.keys(values.fields) as (keyof typeof values.fields)[];
 
 /** Returns a request for a random operation on a few buckets and keys, with random parameters, header fields and body. */

@@ -1,13 +1,13 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { gradualOperations } from '../../infra/gradual-deployment.ts';
-import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { gradualOperations } from '../../infra/constructs/gradual-deployment.ts';
+import { readCloudSettings } from '../../functions/cloud/settings.ts';
 import {
   describeOperations,
   functionsOf,
   otherwise,
   type FunctionDescription,
-} from '../../infra/operation-descriptions.ts';
-import { routes } from '../../shared/protocol/routes.ts';
+} from '../../infra/bundles/operation-descriptions.ts';
+import { routes } from '../../shared/protocol/operation-table.ts';
 import {
   functionForEach,
   resources,
@@ -19,8 +19,6 @@ import {
 } from './synthesis.ts';
 
 // Each synthesis puts a file for every operation into place.
-vi.setConfig({ testTimeout: 180_000 });
-
 interface OpenApi {
   readonly paths: Record<string, Record<string, unknown>>;
   readonly 'x-amazon-apigateway-binary-media-types': string[];
@@ -61,7 +59,7 @@ describe('paths and functions', () => {
   it('belong together', () => {
     for (const [path, functionId] of integrations()) {
       const name = path.slice(1);
-      const alias = gradualOperations.has(name) ? 'Aliaslive' : '';
+      const alias = gradualOperations.fargate.has(name) ? 'Aliaslive' : '';
       expect(functionId).toMatch(new RegExp(`^${name}Function${alias}[0-9A-F]{8}$`));
     }
   });

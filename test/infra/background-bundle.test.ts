@@ -1,9 +1,9 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleBackground, type BackgroundBundle } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { root } from '../../infra/operation-descriptions.ts';
+import { bundleBackground, type BackgroundBundle } from '../../infra/bundles/bundle.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { maxBundleKilobytes } from '../bench/cold-starts.ts';
 import { temporaryDirectory } from './synthesis.ts';
 
@@ -12,12 +12,12 @@ let bundles: readonly BackgroundBundle[];
 beforeAll(async () => {
   directory = await temporaryDirectory();
   bundles = await bundleBackground(backgroundFunctions, directory);
-}, 180_000);
+});
 afterAll(() => rm(directory, { recursive: true }));
 
 describe('the functions in the background', () => {
   it('are those that have a file which exports a handler', async () => {
-    const folder = 'functions/runtime/cloud/background';
+    const folder = 'functions/cloud/background';
     const files = (await readdir(join(root, folder))).map((name) => join(folder, name));
     const entries: string[] = [];
     for (const file of files) {

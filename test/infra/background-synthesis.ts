@@ -4,11 +4,11 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BackgroundBundle } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { DataStack } from '../../infra/data-stack.ts';
-import { OperationsStack } from '../../infra/operations-stack.ts';
-import { ScheduleStack } from '../../infra/schedule-stack.ts';
+import type { BackgroundBundle } from '../../infra/bundles/bundle.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { DataStack } from '../../infra/stacks/data-stack.ts';
+import { OperationsStack } from '../../infra/stacks/operations-stack.ts';
+import { ScheduleStack } from '../../infra/stacks/schedule-stack.ts';
 import { readSettings } from '../../infra/settings.ts';
 import { cdkContext } from './synthesis.ts';
 

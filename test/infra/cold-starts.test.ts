@@ -1,14 +1,11 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
-import { bundleBackground } from '../../infra/background-bundle.ts';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { bundleFunctions } from '../../infra/bundle.ts';
-import { describeOperations, root } from '../../infra/operation-descriptions.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { bundleBackground, bundleFunctions } from '../../infra/bundles/bundle.ts';
+import { describeOperations, root } from '../../infra/bundles/operation-descriptions.ts';
 import { maxBundleKilobytes } from '../bench/cold-starts.ts';
 import { temporaryDirectory } from './synthesis.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const directory = await temporaryDirectory();
 afterAll(() => rm(directory, { recursive: true }));

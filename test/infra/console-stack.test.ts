@@ -1,10 +1,10 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { Match } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pageFor } from '../../infra/console-files-stack.ts';
-import { consolePagesCode } from '../../infra/edge-function-code.ts';
+import { pageFor } from '../../infra/stacks/console-files-stack.ts';
+import { consolePagesCode } from '../../infra/bundles/edge-function-code.ts';
 import { securityHeaders } from '../../shared/protocol/console/headers.ts';
-import { edgeRuntime } from '../support/edge-runtime.ts';
+import { edgeRuntime } from '../support/cloud/edge-runtime.ts';
 import { resources, synthesise, withDomain, inventory, type Synthesis } from './synthesis.ts';
 
 const functions = [{ name: 'HeadBucket', serves: ['HeadBucket'], needs: { table: 'read' } }] as const;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   plain = await synthesise(functions, { console: true });
   const context = { ...withDomain, consoleDomain: 'console.example.com', consoleOrigins: 'https://other.example' };
   named = await synthesise(functions, { console: true, context });
-}, 180_000);
+});
 
 /** The headers of a response headers policy, by its id. */
 function headersOf(template: Template): Record<string, Record<string, unknown>> {

@@ -41,7 +41,7 @@ let named: Synthesis;
 beforeAll(async () => {
   plain = await synthesise([], { router: 'function handler(event) { return event.request; }' });
   named = await synthesise([], { context: { ...withDomain, webAcl } });
-}, 180_000);
+});
 
 describe('the edge stack', () => {
   it('has these resources', () => {

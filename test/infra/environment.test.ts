@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { expect, it } from 'vitest';
-import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
-import { DataStack } from '../../infra/data-stack.ts';
+import { readCloudSettings } from '../../functions/cloud/settings.ts';
+import { DataStack } from '../../infra/stacks/data-stack.ts';
 import { environmentOf } from '../../infra/environment.ts';
 import { readSettings } from '../../infra/settings.ts';
 import { cdkContext } from './synthesis.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gatewayErrors, gatewayResponses } from '../../infra/gateway-responses.ts';
+import { gatewayErrors, gatewayResponses } from '../../infra/constructs/gateway-responses.ts';
 import { errorTable, type ErrorCode } from '../../shared/errors/table.ts';
 
 describe('what API Gateway answers itself', () => {
@@ -14,7 +14,7 @@ describe('what API Gateway answers itself', () => {
     expect(responseTemplates!['application/json']).toContain(`<Code>${gatewayErrors[type]!.code}</Code>`);
   });
 
-  it('says when to come again to whoever shall slow down', () => {
+  it('tells clients that must slow down when to try again', () => {
     const responses = Object.values(gatewayResponses()) as Record<string, Record<string, string>>[];
     const slowing = responses.filter(({ responseTemplates }) =>
       responseTemplates!['application/xml']!.includes('SlowDown'),

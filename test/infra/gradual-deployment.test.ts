@@ -1,9 +1,8 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { gradualOperations } from '../../infra/gradual-deployment.ts';
-import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { gradualOperations } from '../../infra/constructs/gradual-deployment.ts';
+import { describeOperations, functionsOf } from '../../infra/bundles/operation-descriptions.ts';
+import { byteLaneOperations, type OperationName } from '../../shared/protocol/operation-table.ts';
 import { resources, synthesise, type Synthesis } from './synthesis.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let synthesis: Synthesis;
 beforeAll(async () => {
@@ -21,7 +20,7 @@ const named = (type: string): Map<string, { readonly id: string; readonly all: R
 describe('the functions that nearly all requests ask for', () => {
   it('are deployed as versions behind an alias, which API Gateway invokes and may invoke', () => {
     const aliases = named('AWS::Lambda::Alias');
-    expect([...aliases.keys()].toSorted()).toEqual([...gradualOperations].toSorted());
+    expect([...aliases.keys()].toSorted()).toEqual([...gradualOperations.fargate].toSorted());
     const versions = resources(synthesis.api, 'AWS::Lambda::Version').map(([id]) => id);
     const api = JSON.stringify(resources(synthesis.api, 'AWS::ApiGateway::RestApi'));
     const permissions = resources(synthesis.api, 'AWS::Lambda::Permission');
@@ -62,6 +61,21 @@ describe('the functions that nearly all requests ask for', () => {
       // The alias alone: a function has errors of its own under each version.
       expect(JSON.stringify(watched[0]!['Dimensions'])).toContain(':live');
     }
+  });
+
+  it('are none that a byte lane serves', () => {
+    expect([...gradualOperations.fargate].filter((name) => byteLaneOperations.has(name as OperationName))).toEqual([]);
+  });
+
+  it('get all requests at once if the settings say so, through the same aliases', async () => {
+    const { api, streaming } = await synthesise(functionsOf(await describeOperations()), {
+      context: { gradual: 'false' },
+    });
+    expect(resources(api, 'AWS::Lambda::Alias')).toHaveLength(gradualOperations.fargate.size);
+    expect(resources(api, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+    expect(resources(streaming!, 'AWS::ECS::Service')[0]![1].Properties['DeploymentConfiguration']).not.toHaveProperty(
+      'Alarms',
+    );
   });
 
   it('leave room in the stack', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
+import { describeOperations, functionsOf } from '../../infra/bundles/operation-descriptions.ts';
 import { presets, type Preset } from '../../infra/presets.ts';
 import { inventory, synthesise, templates } from './synthesis.ts';
 

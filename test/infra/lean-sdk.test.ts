@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forLambda } from '../../infra/bundle.ts';
-import { withoutPlainErrors, withPropertyNames } from '../../infra/lean-sdk.ts';
-import { root } from '../../infra/operation-descriptions.ts';
+import { forLambda } from '../../infra/bundles/bundle.ts';
+import { withoutPlainErrors, withPropertyNames } from '../../infra/bundles/lean-sdk.ts';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { temporaryDirectory } from './synthesis.ts';
 
 it('properties that are named by constants get the names, and all else stays', () => {
@@ -128,7 +128,7 @@ it('an error that sources name by its class is of that class in a bundle', () =>
 });
 
 function sourcesWithSdk(): string[] {
-  return ['shared/adapters', 'functions/runtime'].flatMap((folder) =>
+  return ['shared/adapters', 'functions/cloud'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(join(root, folder, file), 'utf8')),

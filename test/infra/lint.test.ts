@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
+import { describeOperations, functionsOf } from '../../infra/bundles/operation-descriptions.ts';
 import { synthesise, templates, temporaryDirectory, withDomain } from './synthesis.ts';
 
 // The rules of the CDK take seconds to load, and cfn-lint is written in Python.

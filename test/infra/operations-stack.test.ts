@@ -1,13 +1,11 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { root } from '../../infra/operation-descriptions.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { synthesiseBackground, type BackgroundSynthesis } from './background-synthesis.ts';
 import { inventory, resources, synthesise, type Synthesis } from './synthesis.ts';
 import { mayPublish } from './topic-policies.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let synthesis: BackgroundSynthesis;
 let whole: Synthesis;

@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { root } from '../../infra/operation-descriptions.ts';
-import { run } from '../support/programs.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
+import { run } from '../support/programs/programs.ts';
 import { AwsControlPlane, type StandInAccount } from './aws-control-plane.ts';
 import { withDomain } from './synthesis.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 interface Finding {
   readonly check: string;
@@ -92,7 +90,7 @@ describe('the preflight', () => {
       'role AWSServiceRoleForApplicationAutoScaling_ECSService': 'aws iam create-service-linked-role',
       'role AWSServiceRoleForElasticLoadBalancing': 'aws iam create-service-linked-role',
       'Fargate vCPUs': 'aws service-quotas request-service-quota-increase',
-      zones: '-c zones=<two of',
+      zones: '-c zones=<two or',
       certificate: 'aws acm request-certificate',
       'hosted zone': 'aws route53 list-hosted-zones-by-name',
     });

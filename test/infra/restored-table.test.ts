@@ -1,10 +1,8 @@
 import type { Template } from 'aws-cdk-lib/assertions';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { describeOperations, functionsOf } from '../../infra/operation-descriptions.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { describeOperations, functionsOf } from '../../infra/bundles/operation-descriptions.ts';
 import { resources, synthesise, templates, type Synthesis } from './synthesis.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const tableArn = 'arn:aws:dynamodb:us-east-1:000000000000:table/stillage-restored';
 const streamArn = `${tableArn}/stream/2026-11-21T03:00:00.000`;

@@ -1,14 +1,12 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
-import { root } from '../../infra/operation-descriptions.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { synthesiseBackground, type BackgroundSynthesis } from './background-synthesis.ts';
 import { inventory, resources, type Resource } from './synthesis.ts';
 
 // cdk-nag and the rules of the CDK take seconds to load.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
-
 let synthesis: BackgroundSynthesis;
 beforeAll(async () => {
   synthesis = await synthesiseBackground();

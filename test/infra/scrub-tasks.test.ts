@@ -1,9 +1,7 @@
 import type { Template } from 'aws-cdk-lib/assertions';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { presets } from '../../infra/presets.ts';
 import { resources, synthesise, type Resource, type Synthesis } from './synthesis.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let synthesis: Synthesis;
 let streaming: Template;
@@ -77,7 +75,7 @@ describe('the scheduled scrub', () => {
     };
     expect(network.AssignPublicIp).toBe('ENABLED');
     const subnets = new Map(resources(streaming, 'AWS::EC2::Subnet'));
-    expect(network.Subnets).toHaveLength(2);
+    expect(network.Subnets).toHaveLength(3);
     for (const { Ref } of network.Subnets) expect(subnets.get(Ref)!.Properties['MapPublicIpOnLaunch']).toBe(true);
     const [{ 'Fn::GetAtt': group }] = network.SecurityGroups as [{ 'Fn::GetAtt': readonly string[] }];
     expect(only(streaming, 'AWS::EC2::SecurityGroup', /^ScrubAccess/)[0]).toBe(group[0]);

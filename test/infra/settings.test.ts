@@ -1,8 +1,8 @@
 import { App } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { root } from '../../infra/operation-descriptions.ts';
+import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { readSettings, type Settings } from '../../infra/settings.ts';
-import { run } from '../support/programs.ts';
+import { run } from '../support/programs/programs.ts';
 import { cdkContext, withDomain } from './synthesis.ts';
 
 const context = await cdkContext();
@@ -154,7 +154,7 @@ describe('the settings of a deployment', () => {
     expect(stderr).toBe(
       'invalid settings in cdk.json or -c: restoredTable: must be the ARN of the stream of a table (LatestStreamArn), arn:aws:dynamodb:…:table/…/stream/…\n',
     );
-  }, 120_000);
+  });
 
   it('name all that is wrong at once', () => {
     expect(() => settings({ stage: '', account: '' })).toThrow(/stage: .*account: /);

@@ -4,9 +4,9 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backgroundFunctions } from '../../infra/background-functions.ts';
+import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
 import { Deployment, type BuiltConsole } from '../../infra/deployment.ts';
-import type { FunctionDescription, OperationDescription } from '../../infra/operation-descriptions.ts';
+import type { FunctionDescription, OperationDescription } from '../../infra/bundles/operation-descriptions.ts';
 import { readSettings } from '../../infra/settings.ts';
 
 /** The context of `cdk.json`, as the CLI gives it to the app. */

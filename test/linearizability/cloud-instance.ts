@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { operations } from '../../functions/operations.ts';
-import { startCloudService } from '../../functions/runtime/cloud/composition.ts';
-import { readCloudSettings } from '../../functions/runtime/cloud/settings.ts';
-import { nodeHttpListener } from '../../functions/runtime/http/node-http.ts';
-import { TrustedProxies } from '../../functions/runtime/http/trusted-proxies.ts';
-import { S3BlobStore } from '../../shared/adapters/cloud/s3-blob-store.ts';
+import { startCloudService } from '../../functions/cloud/composition.ts';
+import { readCloudSettings } from '../../functions/cloud/settings.ts';
+import { nodeHttpListener } from '../../server/http/node-http.ts';
+import { TrustedProxies } from '../../server/http/trusted-proxies.ts';
+import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import { plantedFaults, type FaultName } from './planted-faults.ts';
 

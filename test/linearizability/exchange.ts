@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { assembled, contentOf, type Content } from '../durability/journal.ts';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import { queryOf, type Unsigned } from '../support/signer.ts';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import { queryOf, type Unsigned } from '../support/clients/signer.ts';
 import type { Answer, Request } from './objects.ts';
 
 /** A response, from either client. */

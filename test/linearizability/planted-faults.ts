@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb-table.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
 import type { Attributes, Change, Condition, WriteOutcome } from '../../shared/ports/key-value-table.ts';
 
 /** The milliseconds by which a planted fault is late, or its data is stale. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { workersOf } from '../support/worker-processes.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 import type { Send } from './exchange.ts';
 import { Random } from './random.ts';
 import { Workload } from './workload.ts';
@@ -91,5 +91,7 @@ function connect(service: Service): { send: Send; close: () => void } {
  */
 function errorsOf({ output }: Service): string[] {
   const errors = output.stdout.split('\n').filter((line) => line.includes('"level":"error"'));
-  return errors.filter((line) => !/a worker died|the source changed at every attempt/.test(line));
+  return errors.filter(
+    (line) => !/a worker died|a worker does not answer|the source changed at every attempt/.test(line),
+  );
 }

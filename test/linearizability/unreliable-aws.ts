@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDbEngine, type EngineAnswer } from '../support/dynamodb/engine.ts';
-import { Refusal } from '../support/dynamodb/failures.ts';
-import type { EngineCall, Engines, SentAnswer } from '../support/engines.ts';
+import { DynamoDbEngine, type EngineAnswer } from '../support/cloud/dynamodb/engine.ts';
+import { Refusal } from '../support/cloud/dynamodb/failures.ts';
+import type { EngineCall, Engines, SentAnswer } from '../support/cloud/engines.ts';
 import type { Random } from './random.ts';
 
 /** The fates of a call of DynamoDB, with their weights. */

@@ -34,7 +34,7 @@ describe('PutBucketVersioning', () => {
     });
   });
 
-  it('whoever changes it crashes', async () => {
+  it('the process that changes it crashes', async () => {
     await expectToHold({
       ...{ versioning: 'off', keys: { k: ['null0'] }, latency: 1000, crashes: 1 },
       actors: { f: setVersioning('on'), p: put('k'), g: get('k') },

@@ -1,17 +1,17 @@
-import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
+import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { composeServices } from '../../functions/runtime/compose/services.ts';
-import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { itemKey } from '../../shared/metadata/table/keys.ts';
-import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
-import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
+import { composeServices } from '../../shared/composition/services.ts';
+import { Buckets } from '../../shared/storage/buckets/buckets.ts';
+import { itemKey } from '../../shared/storage/table/keys.ts';
+import { listObjects } from '../../shared/storage/listings/object-listing.ts';
+import { UsageFollower } from '../../shared/billing/usage-follower.ts';
+import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
-import { alarmAdapters, CountedBytes, SetClock } from '../support/fixed-deps.ts';
-import { ListedObjects } from '../support/listed-objects.ts';
-import { MemoryTable } from '../support/memory-table.ts';
+import { alarmAdapters, CountedBytes, SetClock } from '../support/storage/fixed-deps.ts';
+import { ListedObjects } from '../support/storage/listed-objects.ts';
+import { MemoryTable } from '../support/storage/memory-table.ts';
 import { CountsAgain, EndsAtFF, MixesKinds } from './missing-rules.ts';
 import { modelSettings, noProjects } from './scenario.ts';
 

@@ -1,5 +1,5 @@
-import type { OperationName } from '../../shared/protocol/routes.ts';
-import type { Unsigned } from '../support/signer.ts';
+import type { OperationName } from '../../shared/protocol/operation-table.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
 
 /** The ids of resources that exist when a hostile request begins, and cannot be known in advance. */
 export interface Planted {
@@ -40,6 +40,9 @@ const policy = JSON.stringify({
     { Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: ['arn:aws:s3:::photos', 'arn:aws:s3:::photos/*'] },
   ],
 });
+const retention =
+  '<Retention><Mode>COMPLIANCE</Mode><RetainUntilDate>2100-01-01T00:00:00Z</RetainUntilDate></Retention>';
+const hold = '<LegalHold><Status>ON</Status></LegalHold>';
 const alarm =
   '<Alarm><Metric>NumberOfObjects</Metric><Statistic>Maximum</Statistic>' +
   '<ComparisonOperator>GreaterThanThreshold</ComparisonOperator><Threshold>1</Threshold><Period>300</Period>' +
@@ -75,6 +78,15 @@ export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
   DeleteBucketWebsite: [remove('/photos', 'website')],
   PutBucketLifecycleConfiguration: [put('/photos', 'lifecycle', lifecycle)],
   DeleteBucketLifecycle: [remove('/photos', 'lifecycle')],
+  PutObjectLockConfiguration: [
+    put(
+      '/photos',
+      'object-lock',
+      '<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>',
+    ),
+  ],
+  PutObjectRetention: [put('/photos/k', 'retention', retention), put('/photos/k', 'retention', '<Retention/>')],
+  PutObjectLegalHold: [put('/photos/k', 'legal-hold', hold)],
   PutBucketTagging: [put('/photos', 'tagging', tagging)],
   DeleteBucketTagging: [remove('/photos', 'tagging')],
   PutBucketEncryption: [

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { operations } from '../../functions/operations.ts';
-import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
-import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
+import { Accounts } from '../../shared/accounts/accounts.ts';
+import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { RequestAuthorisation } from '../../shared/protocol/authorisation/request-authorisation.ts';
-import type { OperationName } from '../../shared/protocol/routes.ts';
+import type { OperationName } from '../../shared/protocol/operation-table.ts';
 import { samples } from './hostile-requests.ts';
 import { idle, meddlings, prepareHostile, type Meddling } from './hostile-world.ts';
 import { explore, type Exploration } from './scheduler.ts';

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
-import { composeServices } from '../../functions/runtime/compose/services.ts';
-import { accountKey } from '../../shared/metadata/table/account-keys.ts';
-import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
+import { composeServices } from '../../shared/composition/services.ts';
+import { accountKey } from '../../shared/storage/table/account-keys.ts';
+import { Accounts } from '../../shared/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';
 import { Fields } from '../../shared/http/message.ts';
-import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
-import { noObjectAttributes } from '../../shared/metadata/objects/object-attributes.ts';
-import type { CurrentVersion } from '../../shared/metadata/objects/versions.ts';
+import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
+import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
+import type { CurrentVersion } from '../../shared/storage/versions/versions.ts';
 import type { Attributes, Change, ItemKey, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { aclDocument, grantsOf } from '../../shared/protocol/acls/acl-document.ts';
 import { policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
 import type { Services } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
-import type { OperationName } from '../../shared/protocol/routes.ts';
-import { alarmAdapters, openSecrets } from '../support/fixed-deps.ts';
-import { signed } from '../support/signer.ts';
+import type { OperationName } from '../../shared/protocol/operation-table.ts';
+import { alarmAdapters, openSecrets } from '../support/storage/fixed-deps.ts';
+import { signed } from '../support/clients/signer.ts';
 import { Actor, ActorClock, SeededRandomness, type Time } from './actor.ts';
 import { canonical, type Hash } from './fingerprint.ts';
 import { dataOperations, type Planted, type Sample } from './hostile-requests.ts';
@@ -92,8 +92,9 @@ interface Seed {
 /** Returns a function that creates the same initial state of a scenario each time. */
 export async function prepareHostile(scenario: HostileScenario): Promise<() => HostileWorld> {
   const { setting, versioned } = scenario.meddling;
-  const name = `${setting} ${versioned === true}`;
-  const seed = seeds.get(name) ?? plant(scenario.meddling);
+  const locks = locking.has(scenario.operation);
+  const name = `${setting} ${versioned === true} ${locks}`;
+  const seed = seeds.get(name) ?? plant(scenario.meddling, locks);
   seeds.set(name, seed);
   const planted = await seed;
   return () => new HostileWorld(scenario, planted);
@@ -102,7 +103,10 @@ export async function prepareHostile(scenario: HostileScenario): Promise<() => H
 /** The initial states of scenarios, which are copied. */
 const seeds = new Map<string, Promise<Seed>>();
 
-async function plant({ setting, versioned }: Meddling): Promise<Seed> {
+/** The operations that need a bucket with object lock. Its versioning cannot be suspended, as another operation does. */
+const locking: ReadonlySet<OperationName> = new Set(['PutObjectRetention', 'PutObjectLegalHold']);
+
+async function plant({ setting, versioned }: Meddling, locks: boolean): Promise<Seed> {
   // Compiled now, since the scheduler waits only for the table and the clock.
   await loadDigest('CRC64NVME');
   const table = new ModelTable();
@@ -140,6 +144,7 @@ async function plant({ setting, versioned }: Meddling): Promise<Seed> {
   let marker: CurrentVersion | undefined;
   if (versioned) {
     await buckets.setVersioning(await load(), 'on');
+    if (locks) await buckets.setObjectLock(await load(), {});
     const authorisation = asService(await buckets.load('photos'), 'hidden');
     marker = (await objects.remove({ by: 'request', authorisation, owner })).currentVersion;
   }

@@ -1,15 +1,15 @@
-import type { ObjectAuthorisation } from '../../shared/metadata/objects/object-authorisation.ts';
-import type { Bucket } from '../../shared/metadata/buckets/bucket.ts';
-import { Buckets } from '../../shared/metadata/buckets/buckets.ts';
-import { partition } from '../../shared/metadata/table/keys.ts';
-import type { CommitExtrasFor } from '../../shared/metadata/objects/new-version.ts';
-import { Objects } from '../../shared/metadata/objects/objects.ts';
-import { ContentReferences, type Source } from '../../shared/metadata/objects/content-references.ts';
-import type { Part, Upload } from '../../shared/metadata/uploads/upload.ts';
-import { Uploads } from '../../shared/metadata/uploads/uploads.ts';
-import { ListedVersion } from '../../shared/metadata/objects/listed-version.ts';
-import type { OlderVersions, OlderVersionsShown } from '../../shared/metadata/objects/older-versions.ts';
-import { AttributesView } from '../../shared/metadata/table/attributes-view.ts';
+import type { ObjectAuthorisation } from '../../shared/storage/version-changes/object-authorisation.ts';
+import type { Bucket } from '../../shared/storage/buckets/bucket.ts';
+import { Buckets } from '../../shared/storage/buckets/buckets.ts';
+import { partition } from '../../shared/storage/table/keys.ts';
+import type { CommitExtrasFor } from '../../shared/storage/version-changes/new-version.ts';
+import { Objects } from '../../shared/storage/objects/objects.ts';
+import { ContentReferences, type Source } from '../../shared/storage/objects/content-references.ts';
+import type { Part, Upload } from '../../shared/storage/uploads/upload.ts';
+import { Uploads } from '../../shared/storage/uploads/uploads.ts';
+import { ListedVersion } from '../../shared/storage/versions/listed-version.ts';
+import type { OlderVersions, OlderVersionsShown } from '../../shared/storage/objects/older-versions.ts';
+import { AttributesView } from '../../shared/storage/table/attributes-view.ts';
 import type {
   Attributes,
   Change,

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  composeEmbeddedService,
-  type EmbeddedService,
-  type Stores,
-} from '../../functions/runtime/local/embedded-service.ts';
-import { ephemeralStores } from '../../functions/runtime/local/ephemeral-stores.ts';
-import { defaultOptions, type StartOptions } from '../../functions/runtime/local/settings.ts';
+import { composeEmbeddedService, type EmbeddedService, type Stores } from '../../server/embedded-service.ts';
+import { ephemeralStores } from '../../server/data-directory/ephemeral-stores.ts';
+import { defaultOptions, type StartOptions } from '../../server/options/start-options.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Fields, type ResponseMessage } from '../../shared/http/message.ts';
 import type { BlobRef } from '../../shared/ports/blob-store.ts';
-import { runs } from '../support/runs.ts';
-import { alice } from '../support/server.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { runs } from '../support/runs/runs.ts';
+import { alice } from '../support/programs/server.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 
 /*
  * Slow readers, copies and uploads on two processes of a service, while everything that they read is deleted, overwritten and released, in
@@ -26,12 +22,13 @@ const chunk = 7;
 
 /** Delays answers, which may be out of date by then. */
 function late(table: Stores['table'], turns: () => number): Stores['table'] {
-  const wait = async (): Promise<void> => {
+  const wait = async <Answer>(answer: Answer): Promise<Answer> => {
     for (let left = turns(); left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+    return answer;
   };
   const over: Partial<Stores['table']> = {
-    get: (key) => table.get(key).finally(wait),
-    getTogether: (keys) => table.getTogether(keys).finally(wait),
+    get: (key) => table.get(key).then(wait),
+    getTogether: (keys) => table.getTogether(keys).then(wait),
   };
   return overridden(table, over);
 }
@@ -324,7 +321,7 @@ async function bytesOf(body: ResponseMessage['body']): Promise<Buffer> {
 describe('readers of what is deleted, copied and released meanwhile', () => {
   const seeds = Array.from({ length: runs(20) }, (_, seed) => seed + 1);
 
-  it.each(seeds)('get every byte, and leave none behind (seed %i)', { timeout: 60_000 }, async (seed) => {
+  it.each(seeds)('get every byte, and leave none behind (seed %i)', async (seed) => {
     const world = new World(seed);
     await world.start();
     try {

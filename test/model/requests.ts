@@ -1,20 +1,21 @@
-import { asService, byOperator } from '../../shared/metadata/objects/service-authorisation.ts';
+import { fullRights } from '../../shared/access/identity-rights.ts';
+import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { Query } from '../../shared/http/query.ts';
-import { listObjects } from '../../shared/metadata/listings/object-listing.ts';
-import { OutcomeUnknown } from '../../shared/metadata/objects/outcomes.ts';
-import { listVersions as pageOfVersions } from '../../shared/metadata/listings/version-listing.ts';
-import { encodeContent } from '../../shared/metadata/objects/content.ts';
-import { versionIdOf, type Version } from '../../shared/metadata/objects/versions.ts';
+import { listObjects } from '../../shared/storage/listings/object-listing.ts';
+import { OutcomeUnknown } from '../../shared/storage/version-changes/outcomes.ts';
+import { listVersions as pageOfVersions } from '../../shared/storage/listings/version-listing.ts';
+import { encodeContent } from '../../shared/storage/versions/stored-values.ts';
+import { versionIdOf, type Version } from '../../shared/storage/versions/versions.ts';
 import { TableBusy } from '../../shared/ports/key-value-table.ts';
 import { measuredBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import type { AnyOperation, RequestHead, Services } from '../../shared/protocol/operation.ts';
 import { RequestView } from '../../shared/protocol/authorisation/request-view.ts';
-import type { OperationName } from '../../shared/protocol/routes.ts';
-import { ListedObjects, ListedVersions } from '../support/listed-objects.ts';
+import type { OperationName } from '../../shared/protocol/operation-table.ts';
+import { ListedObjects, ListedVersions } from '../support/storage/listed-objects.ts';
 import type { Actor } from './actor.ts';
 import { canonical } from './fingerprint.ts';
 import { specification, type KeyEvent } from './specification.ts';
@@ -234,7 +235,15 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
   // Parts and completions come from the initiator of the upload.
   const id = input !== null && typeof input === 'object' && 'uploadId' in input ? 'upload' : actor.name;
   const project = { id, email: actor.name, displayName: actor.name };
-  const caller = { kind: 'user', id: '', accessKeyId: '', name: '', project, privileges: [] } as const;
+  const caller = {
+    kind: 'user',
+    id: '',
+    accessKeyId: '',
+    name: '',
+    project,
+    privileges: [],
+    rights: fullRights,
+  } as const;
   const payload = sent.body && measuredBytes(sent.body.bytes, sent.body.length, 'CRC32');
   const about = {
     bucket,
@@ -243,6 +252,8 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
     authorisation: asService(bucket, sent.key),
     authorise: async ({ key, versionId }: { key: string; versionId?: string }) => asService(bucket, key, versionId),
     authoriseLook: async (): Promise<void> => undefined,
+    requestId: '',
+    performs: () => undefined,
   };
   return operation.act(input, { ...services, ...about, payload, document: sent.document });
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isShort } from '../support/runs.ts';
+import { isShort } from '../support/runs/runs.ts';
 import { prepare, type Scenario } from './scenario.ts';
 import { explore, type Failure } from './scheduler.ts';
 

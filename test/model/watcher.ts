@@ -1,12 +1,12 @@
-import * as keyParts from '../../shared/metadata/table/key-parts.ts';
-import { currentVersionKey } from '../../shared/metadata/objects/version-chain.ts';
+import * as keyParts from '../../shared/storage/table/key-parts.ts';
+import { currentVersionKey } from '../../shared/storage/version-changes/version-chain.ts';
 import {
   decodeCurrentVersion,
   decodeVersion,
   type CurrentVersion,
   type Version,
-} from '../../shared/metadata/objects/versions.ts';
-import { encodeContent } from '../../shared/metadata/objects/content.ts';
+} from '../../shared/storage/versions/versions.ts';
+import { encodeContent } from '../../shared/storage/versions/stored-values.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { canonical } from './fingerprint.ts';
 import type { MemoryBlobs } from './memory-blobs.ts';

@@ -5,10 +5,11 @@ import {
   GetBucketCorsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { globalSetup as setUpJest, stopStillage } from '../../functions/runtime/package/jest.ts';
-import S3rver, { type EventRecord } from '../../functions/runtime/package/s3rver.ts';
-import { globalSetup as setUpVitest, stillageFor } from '../../functions/runtime/package/vitest.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { globalSetup as setUpJest, stopStillage } from '../../package/jest.ts';
+import S3rver, { type EventRecord } from '../../package/s3rver.ts';
+import { globalSetup as setUpVitest, stillageFor } from '../../package/vitest.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 const countOf = async (client: S3Client, Bucket: string): Promise<number | undefined> =>
   (await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount;
@@ -96,11 +97,15 @@ describe('in the place of s3rver', () => {
       await server.run();
       await server.close();
     }
-    await vi.waitFor(() => expect(warnings).toEqual([expect.stringMatching(/^S3rver listens on 0\.0\.0\.0 /)]));
+    await eventually(() => expect(warnings).toEqual([expect.stringMatching(/^S3rver listens on 0\.0\.0\.0 /)]));
     process.off('warning', note);
   });
 
   it('refuses to accept wrong signatures', () => {
     expect(() => new S3rver({ allowMismatchedSignatures: true })).toThrow(TypeError);
+  });
+
+  it('refuses what would make others expect HTTPS', () => {
+    expect(() => new S3rver({ key: 'a key', cert: 'a certificate' } as never)).toThrow(/startStillage/);
   });
 });

@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeOfRelease } from '../support/node-releases.ts';
-import { packedProject } from '../support/packed-project.ts';
-import { run, skip } from '../support/programs.ts';
+import { nodeOfRelease } from '../support/programs/node-releases.ts';
+import { packedProject } from '../support/programs/packed-project.ts';
+import { run, skip } from '../support/programs/programs.ts';
 
 /*
  * The packed package on other releases of Node.js than that of the tests: installed by npm under each, imported and required, by its test kits, and
@@ -113,7 +113,7 @@ describe('on Node.js 18, which is too old,', () => {
   let program: string;
   beforeAll(async () => {
     program = await node();
-  }, 300_000);
+  });
 
   it.for(['', '--help', 'start --ephemeral'])(
     'the program says in a line which it needs: stillage %s',

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packedProject } from '../support/packed-project.ts';
-import { run } from '../support/programs.ts';
+import { packedProject } from '../support/programs/packed-project.ts';
+import { run } from '../support/programs/programs.ts';
 
 /*
  * The package as npm packs it, installed into an empty project: by npm, from its cache or the
@@ -10,7 +10,7 @@ import { run } from '../support/programs.ts';
  */
 
 const root = join(import.meta.dirname, '../..');
-const project = packedProject();
+const project = packedProject({ linked: ['vitest'] });
 const script = (name: string, text: string): Promise<string> => project.script(name, text);
 
 const session = `
@@ -120,10 +120,19 @@ export async function useIt(): Promise<string> {
   const stillage: Stillage = await startStillage({ port: 0, limit: { keyBytes: 512 }, faults: [{ kind: 'cut' }] });
   // @ts-expect-error
   await startStillage({ port: 'nine' });
+  stillage.fault({ kind: 'cut', operation: 'PutObject' });
+  // @ts-expect-error
+  stillage.fault({ kind: 'cut', operation: 'PutObjects' });
   return stillage.clientConfig.credentials.accessKeyId;
 }
 `;
-    await writeFile(join(project.folder, 'esm.mts'), text);
+    const provided = `import { inject } from 'vitest';
+import type {} from 'stillage/vitest';
+export const endpoint: string = inject('stillage').endpoint;
+// @ts-expect-error
+export const port: number = inject('stillage').endpoint;
+`;
+    await writeFile(join(project.folder, 'esm.mts'), text + provided);
     await writeFile(join(project.folder, 'common.cts'), text);
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
     const { stdout, code } = await run(

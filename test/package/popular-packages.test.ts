@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packedProject } from '../support/packed-project.ts';
+import { packedProject } from '../support/programs/packed-project.ts';
 
 /*
  * Packages that speak S3, in a project that has installed them and Stillage from npm, each used as its own documentation shows.

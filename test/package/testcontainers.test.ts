@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startContainerEngine, type ContainerEngine } from '../support/container-engine.ts';
-import { packedProject } from '../support/packed-project.ts';
-import { run } from '../support/programs.ts';
+import { startContainerEngine, type ContainerEngine } from '../support/programs/container-engine.ts';
+import { packedProject } from '../support/programs/packed-project.ts';
+import { run } from '../support/programs/programs.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The last release for Node.js 20. */

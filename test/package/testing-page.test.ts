@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packedProject } from '../support/packed-project.ts';
-import { isInstalled, run, skip, type Outcome } from '../support/programs.ts';
+import { packedProject } from '../support/programs/packed-project.ts';
+import { isInstalled, run, skip, type Outcome } from '../support/programs/programs.ts';
 
 /*
  * The programs on the page "Stillage in your tests", as they are printed there, against the packed package. A file is named by the comment in
@@ -70,6 +70,9 @@ describe('of the page on tests', () => {
       'photos.jest.cjs',
       'photos.node.mjs',
       'photos.spec.mjs',
+      // Of pnpm and Yarn: package-managers.test.ts.
+      'yaml',
+      'yaml',
       'js',
       'js',
       'java',

@@ -1,18 +1,18 @@
-import { withDeps, type Deps } from '../../functions/runtime/cli/data-deps.ts';
-import { followingTheFeed } from '../../functions/runtime/cli/following-the-feed.ts';
-import { composeEmbeddedService, type EmbeddedService } from '../../functions/runtime/local/embedded-service.ts';
-import { scrubDeps } from '../../functions/runtime/compose/scrub.ts';
-import { openData, type DataDirectory } from '../../functions/runtime/local/data-directory.ts';
-import { readOptions } from '../../functions/runtime/package/options.ts';
+import { withDeps, type Deps } from '../../cli/data-deps.ts';
+import { followingTheFeed } from '../../cli/following-the-feed.ts';
+import { composeEmbeddedService, type EmbeddedService } from '../../server/embedded-service.ts';
+import { scrubDeps } from '../../shared/composition/scrub.ts';
+import { openData, type DataDirectory } from '../../server/data-directory/data-directory.ts';
+import { readOptions } from '../../package/options.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Fields } from '../../shared/http/message.ts';
-import type { ScrubDeps } from '../../shared/metadata/scrub/deps.ts';
-import { scrub } from '../../shared/metadata/scrub/scrub.ts';
-import { textOf as elementOf, textsOf } from '../support/expect-error.ts';
-import { markerBytes } from '../../shared/metadata/objects/new-version.ts';
-import { accounts, alice } from '../support/server.ts';
-import { queryOf, signed, type Unsigned } from '../support/signer.ts';
+import type { ScrubDeps } from '../../shared/scrub/deps.ts';
+import { scrub } from '../../shared/scrub/scrub.ts';
+import { textOf as elementOf, textsOf } from '../support/clients/expect-error.ts';
+import { markerBytes } from '../../shared/storage/version-changes/new-version.ts';
+import { accounts, alice } from '../support/programs/server.ts';
+import { queryOf, signed, type Unsigned } from '../support/clients/signer.ts';
 import { md5, type Version, type World } from './world.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from '../support/program.ts';
-import { startService } from '../support/server.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { startService } from '../support/programs/server.ts';
 import { materialise, type Cut } from './cuts.ts';
 import { Disk } from './disk.ts';
 import { readRecord, type DiskEvent } from './record.ts';

@@ -1,6 +1,6 @@
-import { textOf as elementOf } from '../support/expect-error.ts';
-import type { PooledClient, PooledResponse } from '../support/pooled-client.ts';
-import { queryOf, type Unsigned } from '../support/signer.ts';
+import { textOf as elementOf } from '../support/clients/expect-error.ts';
+import type { PooledClient, PooledResponse } from '../support/clients/pooled-client.ts';
+import { queryOf, type Unsigned } from '../support/clients/signer.ts';
 import type { Random } from '../linearizability/random.ts';
 import { md5, nothing, type Version, type World } from './world.ts';
 

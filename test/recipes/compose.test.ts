@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startOptions } from '../../functions/runtime/local/start-options.ts';
+import { allStartOptions } from '../../server/options/option.ts';
+import { defaultOptions } from '../../server/options/start-options.ts';
 
 const root = join(import.meta.dirname, '../..');
 const named = (text: string): readonly string[] => [...text.matchAll(/\bSTILLAGE_[A-Z_]+/g)].map(([name]) => name);
@@ -9,7 +10,7 @@ const named = (text: string): readonly string[] => [...text.matchAll(/\bSTILLAGE
 describe.each(['compose.yaml', 'docs/recipes/stillage.service'])('%s', (file) => {
   it('names variables that the service reads', async () => {
     const known = new Set([
-      ...startOptions().map(({ envVar }) => envVar),
+      ...allStartOptions().map(({ envVar }) => envVar),
       'STILLAGE_ACCESS_KEY',
       'STILLAGE_SECRET_KEY',
     ]);
@@ -22,9 +23,8 @@ describe.each(['compose.yaml', 'docs/recipes/stillage.service'])('%s', (file) =>
 describe('compose.yaml', () => {
   it('publishes the ports of the service and of its console to this machine only', async () => {
     const text = await readFile(join(root, 'compose.yaml'), 'utf8');
-    const defaults = new Map(startOptions().map((option) => [option.attributeName(), option.defaultValue as unknown]));
     const ports = [...text.matchAll(/^ {6}- '(.*)'$/gm)].map((match) => match[1]!);
-    const expected = ['port', 'consolePort'].map((name) => String(defaults.get(name)));
+    const expected = [defaultOptions.port, defaultOptions.consolePort];
     expect(ports).toEqual(expected.map((port) => `127.0.0.1:${port}:${port}`));
   });
 });

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { environment, isInstalled, run, skip } from '../support/programs.ts';
-import { runProgram } from '../support/program.ts';
-import { exchange } from '../support/raw-client.ts';
-import { freePort } from '../support/free-port.ts';
-import { startService, type Service } from '../support/server.ts';
-import { workersOf } from '../support/worker-processes.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { environment, isInstalled, run, skip } from '../support/programs/programs.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { freePort } from '../support/runs/free-port.ts';
+import { untilFound } from '../support/runs/eventually.ts';
+import { startService, type Service } from '../support/programs/server.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 
 const recipes = join(import.meta.dirname, '../../docs/recipes');
 const token = 'a token of the tests'.replaceAll(' ', '-');
@@ -285,18 +286,15 @@ describe('the recipes for Prometheus and Grafana', () => {
         return data.result;
       };
       const rate = 'sum(rate(stillage_requests_total[1m]))';
-      for (let looks = 0; ; looks += 1) {
+      // Until it listens, is ready, and has scraped twice.
+      await untilFound(async () => {
         await client.send({ path: '/photos' });
-        // Until it listens, is ready, and has scraped twice.
         const isReady = await fetch(api.replace('/api/v1', '/-/ready')).then(
           ({ ok }) => ok,
           () => false,
         );
-        const found = isReady ? await ask(rate) : [];
-        if (found.length > 0 && Number(found[0]!.value[1]) > 0) break;
-        expect(looks).toBeLessThan(150);
-        await sleep(100);
-      }
+        return isReady && Number((await ask(rate))[0]?.value[1] ?? 0) > 0;
+      });
       client.close();
       const dashboard = (await queries()).filter((query) => query.includes('instance=~'));
       expect(dashboard.length).toBeGreaterThan(15);

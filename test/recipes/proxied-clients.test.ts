@@ -1,17 +1,15 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { boto3Installed, boto3Session, boto3Steps, howToInstallBoto3 } from '../support/boto3.ts';
-import { bucketName } from '../support/clients.ts';
-import { md5, MiB, randomFile } from '../support/contents.ts';
-import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/endpoint.ts';
-import { isInstalled, skip } from '../support/programs.ts';
-import { howToInstallS3cmd, s3cmdFor, s3cmdInstalled, type S3cmd } from '../support/s3cmd.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { boto3Installed, boto3Session, boto3Steps, howToInstallBoto3 } from '../support/clients/boto3.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { md5, MiB, randomFile } from '../support/storage/contents.ts';
+import { schemes, sdkAt, send, startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
+import { isInstalled, skip } from '../support/programs/programs.ts';
+import { howToInstallS3cmd, s3cmdFor, s3cmdInstalled, type S3cmd } from '../support/clients/s3cmd.ts';
 
 /** Other clients than the AWS SDK for JavaScript (reverse-proxies.test.ts) behind docs/recipes/nginx.conf and Caddyfile. */
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 
 const proxies = [
   { name: 'nginx', isThere: isInstalled('nginx', ['-v']) },

@@ -18,19 +18,20 @@ import { Agent as HttpsAgent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueCertificate } from '../support/certificates.ts';
-import { bucketName, sdk } from '../support/clients.ts';
-import { isInstalled, skip } from '../support/programs.ts';
-import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { startCaddy, startNginx, type ReverseProxy } from '../support/reverse-proxies.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { pathOf, signed } from '../support/signer.ts';
+import { issueCertificate } from '../support/clients/certificates.ts';
+import { bucketName, sdk } from '../support/clients/clients.ts';
+import { isInstalled, skip } from '../support/programs/programs.ts';
+import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { startCaddy, startHaproxy, startNginx, type ReverseProxy } from '../support/clients/reverse-proxies.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { pathOf, signed } from '../support/clients/signer.ts';
 
 const domain = 's3.localhost';
 const MiB = 1024 * 1024;
 const proxies = [
   { name: 'nginx', start: startNginx, isThere: isInstalled('nginx', ['-v']) },
   { name: 'caddy', start: startCaddy, isThere: isInstalled('caddy', ['version']) },
+  { name: 'haproxy', start: startHaproxy, isThere: isInstalled('haproxy', ['-v']) },
 ] as const;
 
 /** Keys that a proxy which tidies up paths would change. */
@@ -207,7 +208,7 @@ describe.each(proxies)('behind $name', ({ name, start, isThere }) => {
       const response = await exchange(raw(), { method, target: '/nobody/nothing', headers: [['host', host()]] });
       expect(response.status).toBe(404);
       expect(response.header('x-amz-request-id')).toMatch(/^tx/);
-      expect(response.header('server')).toBe(name === 'nginx' ? 'Stillage' : 'Caddy');
+      expect(response.header('server')).toBe(name === 'caddy' ? 'Caddy' : 'Stillage');
       if (method === 'GET') expect(response.text).toContain('<Code>NoSuchBucket</Code>');
     }
   });

@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { isInstalled, run, skip } from '../support/programs.ts';
-import { startService } from '../support/server.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { isInstalled, run, skip } from '../support/programs/programs.ts';
+import { startService } from '../support/programs/server.ts';
 
 const unit = join(import.meta.dirname, '../../docs/recipes/stillage.service');
 const hasSystemd = isInstalled('systemd-analyze');

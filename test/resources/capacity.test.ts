@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { HeldRequest } from '../support/held-request.ts';
-import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
-import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { alice, bob, startService, type Service } from '../support/server.ts';
-import { signed, type Key, type Unsigned } from '../support/signer.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { HeldRequest } from '../support/clients/held-request.ts';
+import { PooledClient, type PooledResponse } from '../support/clients/pooled-client.ts';
+import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import { signed, type Key, type Unsigned } from '../support/clients/signer.ts';
 import { handlesOf, idleConnections, memoryOf } from './processes.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
+import { eventually } from '../support/runs/eventually.ts';
 
 const MiB = 1024 * 1024;
 const large = 40_000;
@@ -129,14 +128,14 @@ describe('uploads beyond the capacity', () => {
     const connection = await RawConnection.open(service.url);
     const bytes = requestBytes(signed(new URL(service.url).host, put('lost'), { key: alice }));
     connection.write(bytes.subarray(0, -1));
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await metrics()).toContain('stillage_uploads_in_progress{process="primary"} 1\n'),
     );
     const held = await hold(service, 'held');
     expectSlowDown(await send(service, put('refused')));
     expect(await metrics()).toContain('stillage_capacity_refusals_total{process="primary",of="uploads"} 1\n');
     connection.close();
-    await vi.waitFor(async () => expect((await send(service, put('again'))).status).toBe(200), { timeout: 30_000 });
+    await eventually(async () => expect((await send(service, put('again'))).status).toBe(200));
     expect((await held.finish()).status).toBe(200);
     expect(await metrics()).toContain('stillage_uploads_in_progress{process="primary"} 0\n');
   });
@@ -166,12 +165,10 @@ describe('downloads beyond the capacity', () => {
     expectSlowDown(await send(service, { path: '/alices/large', headers: { range: 'bytes=100-5000000' } }));
     expect(await littleRequests(client, 'alices', 'little')).toEqual(allServed);
     expect((await send(service, { method: 'HEAD', path: '/alices/large' })).status).toBe(200);
-    await vi.waitFor(() => expect(handlesOf(service.pid)).toBeLessThanOrEqual(handles + 1));
+    await eventually(() => expect(handlesOf(service.pid)).toBeLessThanOrEqual(handles + 1));
     slow.pop()!.destroy();
-    await vi.waitFor(
-      async () =>
-        expect((await send(service, { path: '/alices/large', headers: { range: 'bytes=0-99999' } })).status).toBe(206),
-      { timeout: 30_000 },
+    await eventually(async () =>
+      expect((await send(service, { path: '/alices/large', headers: { range: 'bytes=0-99999' } })).status).toBe(206),
     );
   });
 });
@@ -197,9 +194,7 @@ describe('clients that take up room', () => {
       slow.push(connection);
       if (at % 50 === 0) expect(await littleRequests(client, 'bobs', `during-${at}`)).toEqual(allServed);
     }
-    await vi.waitFor(() => expect(handlesOf(service.pid)).toBeGreaterThanOrEqual(handles + 2000 + 2 * 500), {
-      timeout: 60_000,
-    });
+    await eventually(() => expect(handlesOf(service.pid)).toBeGreaterThanOrEqual(handles + 2000 + 2 * 500));
     for (let at = 0; at < 10; at += 1) {
       expect(await littleRequests(client, 'bobs', `while-${at}`)).toEqual(allServed);
       expect((await client.send(put(`large-${at}`, bob, 2 * MiB))).status).toBe(200);
@@ -208,12 +203,9 @@ describe('clients that take up room', () => {
     const peak = memoryOf(service.pid);
     for (const socket of idle) socket.destroy();
     for (const connection of slow) connection.close();
-    await vi.waitFor(() => expect(handlesOf(service.pid)).toBeLessThanOrEqual(handles + 20), { timeout: 60_000 });
+    await eventually(() => expect(handlesOf(service.pid)).toBeLessThanOrEqual(handles + 20));
     // Collected once the service is not busy any more.
-    await vi.waitFor(() => expect(memoryOf(service.pid)).toBeLessThan(memory + (peak - memory) / 2), {
-      timeout: 90_000,
-      interval: 1000,
-    });
+    await eventually(() => expect(memoryOf(service.pid)).toBeLessThan(memory + (peak - memory) / 2));
     expect(await littleRequests(client, 'bobs', 'after')).toEqual(allServed);
     expect(service.output.stdout).not.toMatch(/"status":50\d/);
   });
@@ -225,18 +217,18 @@ describe('clients that take up room', () => {
     onTestFinished(() => client.close());
     expect(await littleRequests(client, 'alices', 'key')).toEqual(allServed);
     const isOpen = (): number => idle.filter((socket) => !socket.closed && !socket.readableEnded).length;
-    await vi.waitFor(() => expect(isOpen()).toBeLessThan(20));
+    await eventually(() => expect(isOpen()).toBeLessThan(20));
     expect(idle.slice(-10).every((socket) => !socket.closed)).toBe(true);
     for (const socket of idle) socket.destroy();
   });
 
-  it('are refused in so many words if all others are busy', async () => {
+  it('are refused with SlowDown if all others are busy', async () => {
     const service = await start('--limit', 'concurrentConnections=4');
     const held = await Promise.all(Array.from({ length: 4 }, (_, at) => hold(service, `held-${at}`)));
     const refused = await send(service, { path: '/' });
     expectSlowDown(refused);
     expect(refused.header('connection')).toBe('close');
     for (const one of held) expect((await one.finish()).status).toBe(200);
-    await vi.waitFor(async () => expect((await send(service, { path: '/' })).status).toBe(200));
+    await eventually(async () => expect((await send(service, { path: '/' })).status).toBe(200));
   });
 });

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
-import { RawConnection, requestBytes } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { run } from '../support/programs.ts';
-import { queryOf, signed, type Key, type Unsigned } from '../support/signer.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import { PooledClient, type PooledResponse } from '../support/clients/pooled-client.ts';
+import { RawConnection, requestBytes } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { run } from '../support/programs/programs.ts';
+import { queryOf, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
 import { FailingCalls } from './failing-calls.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+import { eventually } from '../support/runs/eventually.ts';
 
 const hour = 3600;
 const [ahead, behind] = [6 * hour, -6 * hour];
@@ -142,7 +141,7 @@ describe('a clock that jumps', () => {
     expect(await ask()).toBe(200);
     setClock(0);
     await command('key', 'remove', key.accessKeyId);
-    await vi.waitFor(async () => expect(await ask()).toBe(403), { timeout: 20_000, interval: 200 });
+    await eventually(async () => expect(await ask()).toBe(403));
     other.close();
   });
 

@@ -1,17 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { blobsBelow } from '../support/blobs-on-disk.ts';
-import { textOf } from '../support/expect-error.ts';
-import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
-import { runProgram } from '../support/program.ts';
-import { expectScrubClean } from '../support/scrub-clean.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { queryOf } from '../support/signer.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { blobsBelow } from '../support/disks/blobs-on-disk.ts';
+import { textOf } from '../support/clients/expect-error.ts';
+import { PooledClient, type PooledResponse } from '../support/clients/pooled-client.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { expectScrubClean } from '../support/storage/scrub-clean.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { queryOf } from '../support/clients/signer.ts';
 import { FailingCalls, type FailingCall } from './failing-calls.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+import { eventually } from '../support/runs/eventually.ts';
 
 const large = 600_000;
 const blobs = '/blobs/';
@@ -62,6 +61,10 @@ async function health(): Promise<[number, string]> {
   const text = await response.text();
   return [response.status, response.status === 200 ? text : textOf(text, 'Code')!];
 }
+
+/** Expects a result of the readiness probe, which may be a second old. */
+const expectHealth = (expected: [number, string]): Promise<void> =>
+  eventually(async () => expect(await health()).toEqual(expected));
 
 /** Returns the outcome of a request, without details. */
 function outcome({ status, text, headers }: PooledResponse): string {
@@ -195,16 +198,16 @@ describe('a disk that fails', () => {
       ] as const) {
         if (answer !== '200') expect((await get(key)).status).toBe(404);
       }
-      expect(await health()).toEqual(state);
+      await expectHealth(state);
       expect((await fetch(`${service.url}/_stillage/live`)).status).toBe(200);
       if (Object.values(told).some((one) => one.startsWith('5'))) {
         const cause = new RegExp(`"level":"error".*(?:${error === 'EIO' ? 'EIO|Input/output' : error})`);
         // A busy machine may take a while to write and read a line.
-        await vi.waitFor(() => expect(service.output.stdout.slice(lines)).toMatch(cause), { timeout: 10_000 });
+        await eventually(() => expect(service.output.stdout.slice(lines)).toMatch(cause));
       }
 
       failing.none();
-      expect(await health()).toEqual([200, ok]);
+      await expectHealth([200, ok]);
       expect(await put(small, 10)).toMatchObject({ status: 200 });
       expect(await put(big, large)).toMatchObject({ status: 200 });
       await expectAcknowledged();
@@ -257,5 +260,20 @@ describe('a disk that fails', () => {
     // Refused uploads may leave bytes without an owner, and nothing else.
     expect((await runProgram(['scrub', '--repair', '--data', data, '--min-age', '0'])).stderr).toBe('');
     await expectScrubClean(data);
+  });
+
+  it('lets a service start for reading while the table has no room, and write once it has', async () => {
+    const failing = calls as FailingCalls;
+    const { data } = service;
+    client.close();
+    await service.stop();
+    failing.fail({ kind: 'write', error: 'ENOSPC', path: table });
+    service = await startService({ data, env: failing.environment, args: ['--scrub-rate', '0'] });
+    client = new PooledClient(service, alice, 4);
+    await expectAcknowledged();
+    expect(outcome(await put('refused', 10))).toBe(slowDown);
+    failing.none();
+    await eventually(async () => expect((await put('taken', 10)).status).toBe(200));
+    expect(await service.stop()).toBe(0);
   });
 });

@@ -1,13 +1,12 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { exchange, RawConnection, requestBytes } from '../support/raw-client.ts';
-import { bob, startService, type Service } from '../support/server.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
-import { run } from '../support/programs.ts';
-import { workersOf } from '../support/worker-processes.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { exchange, RawConnection, requestBytes } from '../support/clients/raw-client.ts';
+import { bob, startService, type Service } from '../support/programs/server.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
+import { run } from '../support/programs/programs.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 import { handlesOf, idleConnections } from './processes.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
+import { eventually } from '../support/runs/eventually.ts';
 
 const large = Buffer.alloc(300_000, 'large');
 
@@ -23,16 +22,13 @@ async function startWith(handles: number, ...args: readonly string[]): Promise<S
 /** Sends a request until it succeeds. Any other response must be a refusal, or a closed connection. */
 async function served(service: Service, request: Unsigned): Promise<Buffer> {
   const host = new URL(service.url).host;
-  return vi.waitFor(
-    async () => {
-      const answer = await exchange(service.url, signed(host, request, { key: bob })).catch(() => undefined);
-      if (answer && ![200, 204, 503].includes(answer.status)) throw new Error(`${answer.status}: ${answer.text}`);
-      if (answer?.status === 503) expect(answer.header('retry-after')).toBe('1');
-      expect(answer?.status).toBeLessThan(300);
-      return answer!.body;
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+  return eventually(async () => {
+    const answer = await exchange(service.url, signed(host, request, { key: bob })).catch(() => undefined);
+    if (answer && ![200, 204, 503].includes(answer.status)) throw new Error(`${answer.status}: ${answer.text}`);
+    if (answer?.status === 503) expect(answer.header('retry-after')).toBe('1');
+    expect(answer?.status).toBeLessThan(300);
+    return answer!.body;
+  });
 }
 
 describe('a service with few file handles', () => {
@@ -134,5 +130,37 @@ describe('a service with few file handles', () => {
     expect(stderr).toMatch(
       /^stillage: too few file handles are left: raise the limit of open files \(ulimit -n\) by \d+\n$/,
     );
+  });
+});
+
+describe('a service with little address space', () => {
+  /** 8 GB, of which a memory of WebAssembly alone would reserve more. */
+  const limited = ['bash', '-c', 'ulimit -v 8000000; "$@"; exit $?', 'bash'] as const;
+
+  it('does not start, and says so in one line', async () => {
+    const start = ['bin/stillage.cjs', 'start', '--port', '0', '--console-port', '0', '--ephemeral'];
+    const [bash, ...shell] = limited;
+    const { code, stderr } = await run(bash, [...shell, process.execPath, ...start], { codes: [0, 1] });
+    expect([code, stderr]).toEqual([
+      1,
+      'stillage: too little address space: lift its limit (ulimit -v), or set NODE_OPTIONS=--disable-wasm-trap-handler\n',
+    ]);
+  });
+
+  it('takes uploads if Node.js checks the bounds of WebAssembly itself', async () => {
+    const service = await startService({
+      under: limited,
+      env: { NODE_OPTIONS: '--disable-wasm-trap-handler' },
+    });
+    const client = new PooledClient(service, bob, 4);
+    onTestFinished(async () => {
+      client.close();
+      await service.kill();
+    });
+    expect((await client.send({ method: 'PUT', path: '/bucket' })).status).toBe(200);
+    for (const size of [1, 300_000]) {
+      const put = { method: 'PUT', path: `/bucket/${size}`, body: Buffer.alloc(size, 'content') };
+      expect((await client.send(put)).status).toBe(200);
+    }
   });
 });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { PooledClient, type PooledResponse } from '../support/pooled-client.ts';
-import { alice, bob, startService, type Service } from '../support/server.ts';
-import { queryOf, type Unsigned } from '../support/signer.ts';
-import { textOf } from '../support/expect-error.ts';
+import { PooledClient, type PooledResponse } from '../support/clients/pooled-client.ts';
+import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import { queryOf, type Unsigned } from '../support/clients/signer.ts';
+import { textOf } from '../support/clients/expect-error.ts';
 
 /** In MiB. The service itself needs about half of it. */
 const heap = 96;

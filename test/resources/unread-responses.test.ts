@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PooledClient } from '../support/pooled-client.ts';
-import { exchange, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { exchange, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { anonymous, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 const MiB = 1024 * 1024;
 
@@ -26,12 +26,13 @@ function send({ url }: Service, request: Unsigned): Promise<RawResponse> {
 }
 
 /** Sends a request, and takes nothing of its response but what the system takes by itself. */
-async function unread({ port, url }: Service, request: Unsigned): Promise<Socket> {
+async function unread({ port, url }: Service, request: Unsigned, key: Key | null = alice): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  socket.write(requestBytes(signed(new URL(url).host, request, { key: alice })));
+  const { host } = new URL(url);
+  socket.write(requestBytes(key === null ? anonymous(host, request) : signed(host, request, { key })));
   await once(socket, 'readable');
   return socket;
 }
@@ -57,14 +58,53 @@ describe('documents that their clients do not read', () => {
     const removal = { method: 'POST', path: '/bucket', query: 'delete', body: `<Delete>${names.join('')}</Delete>` };
     expect((await client.send(removal)).status).toBe(200);
     sockets.pop()!.destroy();
-    await vi.waitFor(async () => expect((await send(service, listing)).status).toBe(200), { timeout: 30_000 });
+    await eventually(async () => expect((await send(service, listing)).status).toBe(200));
     sockets.pop()!.resume();
-    await vi.waitFor(
-      async () =>
-        expect((await Promise.all([1, 2].map(() => send(service, listing)))).map((one) => one.status)).toEqual([
-          200, 200,
-        ]),
-      { timeout: 30_000 },
+    await eventually(async () =>
+      expect((await Promise.all([1, 2].map(() => send(service, listing)))).map((one) => one.status)).toEqual([
+        200, 200,
+      ]),
     );
   });
 });
+
+describe('downloads that their clients take too slowly', () => {
+  it('make room for others once places are short, and not before', async () => {
+    const { service } = await start('--limit', 'concurrentDownloads=4,readerGrace=1500,readerRate=1048576');
+    const body = Buffer.alloc(32 * MiB, 'content');
+    const put = { method: 'PUT', path: '/bucket/large', headers: { 'x-amz-acl': 'public-read' }, body };
+    expect((await send(service, put)).status).toBe(200);
+    const download = { path: '/bucket/large' };
+    const brokenOff = (): number => {
+      const ends = service.output.stdout
+        .split('\n')
+        .filter((line) => line.includes('"GetObject"') && line.includes('"status":200'));
+      return ends.filter((line) => (JSON.parse(line) as { bytesOut: number }).bytesOut < body.length).length;
+    };
+
+    // Strangers get three of four places.
+    for (let count = 0; count < 3; count += 1) await trickle(service, download);
+    expect((await exchange(service.url, anonymous(new URL(service.url).host, download))).status).toBe(503);
+    await sleep(2500);
+    const first = await unread(service, download);
+    expect(brokenOff()).toBe(0);
+    expect((await send(service, download)).body.equals(body)).toBe(true);
+    await eventually(() => expect(brokenOff()).toBe(1));
+
+    // Whoever was late is so at once when it begins again.
+    await trickle(service, download);
+    await sleep(1500);
+    for (let made = 2; made <= 4; made += 1) {
+      await unread(service, download);
+      await eventually(() => expect(brokenOff()).toBe(made));
+    }
+    first.destroy();
+  });
+});
+
+/** Downloads as a stranger, a few bytes at a time. */
+async function trickle(service: Service, request: Unsigned): Promise<void> {
+  const socket = await unread(service, request, null);
+  const timer = setInterval(() => void socket.read(16), 100);
+  onTestFinished(() => clearInterval(timer));
+}

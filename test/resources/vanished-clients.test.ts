@@ -6,20 +6,20 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { schemeOptions } from '../support/certificates.ts';
-import { PooledClient } from '../support/pooled-client.ts';
-import { requestBytes } from '../support/raw-client.ts';
-import { runs } from '../support/runs.ts';
-import { isHeld } from '../support/server-sockets.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { schemeOptions } from '../support/clients/certificates.ts';
+import { PooledClient } from '../support/clients/pooled-client.ts';
+import { requestBytes } from '../support/clients/raw-client.ts';
+import { runs } from '../support/runs/runs.ts';
+import { isHeld } from '../support/programs/server-sockets.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 
 /** Clients that are gone without a word: they neither send nor read any more, and do not close the connection, not even when the service has. */
 
 const deployments = ['http', 'https'].flatMap((scheme) => ['1', '2'].map((workers) => [scheme, workers] as const));
 const limits = 'requestDuration=10000,bodyIdle=1000,readerIdle=1000';
 /** Far above the time after which the service closes a connection, and far below what Node and the system would take. */
-const soon = { timeout: 40_000, interval: 200 };
+const soon = { timeout: 100_000, interval: 200 };
 
 const small = Buffer.alloc(30_000, 'small ');
 const medium = Buffer.alloc(1_000_000, 'medium ');

@@ -1,15 +1,15 @@
-import type { Follower } from '../../functions/feed/follow-changes.ts';
-import { lifecycleDeps } from '../../functions/runtime/compose/lifecycle.ts';
-import { scrubDeps } from '../../functions/runtime/compose/scrub.ts';
+import type { Follower } from '../../shared/composition/follow-changes.ts';
+import { lifecycleDeps } from '../../shared/composition/lifecycle.ts';
+import { scrubDeps } from '../../shared/composition/scrub.ts';
 import { operations } from '../../functions/operations.ts';
-import { composeServices, type Adapters } from '../../functions/runtime/compose/services.ts';
-import { requestIds } from '../../functions/runtime/http/request-ids.ts';
-import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
-import { FullBuckets } from '../../shared/metadata/quotas/flagged-quotas.ts';
-import { UsageFold } from '../../shared/metadata/quotas/usage-fold.ts';
-import { UsageFollower } from '../../shared/metadata/quotas/usage-follower.ts';
-import { ReleaseQueue } from '../../shared/metadata/removal/release-queue.ts';
-import { followedPrefixes } from '../../shared/metadata/table/keys.ts';
+import { composeServices, type Adapters } from '../../shared/composition/services.ts';
+import { requestIds } from '../../server/http/request-ids.ts';
+import { Accounts } from '../../shared/accounts/accounts.ts';
+import { FullBuckets } from '../../shared/storage/quotas/flagged-quotas.ts';
+import { UsageFold } from '../../shared/billing/usage-fold.ts';
+import { UsageFollower } from '../../shared/billing/usage-follower.ts';
+import { ReleaseQueue } from '../../shared/storage/removal/release-queue.ts';
+import { followedPrefixes } from '../../shared/storage/table/keys.ts';
 import { day, hour, minute } from '../../shared/ports/durations.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import { repeatedly, settings, type Deployment, type SimulatedServer, type Stores } from './deployment.ts';
@@ -28,7 +28,7 @@ type Start = () => SimulatedProcess;
 
 /**
  * The service as it runs in the cloud: processes that know nothing of one another, a function for each follower of the feed, and background
- * functions. Composed as in functions/runtime/cloud, without the AWS SDK.
+ * functions. Composed as in functions/cloud, without the AWS SDK.
  */
 export class CloudDeployment implements Deployment {
   readonly operator: Adapters;
@@ -138,7 +138,7 @@ export class CloudDeployment implements Deployment {
   }
 }
 
-/** As functions/runtime/cloud/background/count-usage.ts. */
+/** As functions/cloud/background/count-usage.ts. */
 function usageFollowers(adapters: Adapters): readonly Follower[] {
   const { buckets } = lifecycleDeps(adapters);
   const usage = new UsageFollower({ ...adapters, fold: new UsageFold({ ...adapters, shardLifetime: 2 * day }) });
@@ -147,7 +147,7 @@ function usageFollowers(adapters: Adapters): readonly Follower[] {
   return [(batch) => usage.follow(batch), (batch) => full.follow(batch)];
 }
 
-/** As functions/runtime/cloud/background/release-content.ts. */
+/** As functions/cloud/background/release-content.ts. */
 function releaseFollowers(adapters: Adapters): readonly Follower[] {
   const { uploads } = lifecycleDeps(adapters);
   const queue = new ReleaseQueue({ ...adapters, uploads, grace });

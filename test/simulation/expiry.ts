@@ -1,8 +1,8 @@
-import * as keyParts from '../../shared/metadata/table/key-parts.ts';
-import { madeAt } from '../../shared/metadata/table/ids.ts';
-import { itemKey } from '../../shared/metadata/table/keys.ts';
-import { uploadKeyParts } from '../../shared/metadata/table/upload-keys.ts';
-import { visibilityLag } from '../../shared/metadata/lifecycle/next-due.ts';
+import * as keyParts from '../../shared/storage/table/key-parts.ts';
+import { madeAt } from '../../shared/storage/table/ids.ts';
+import { itemKey } from '../../shared/storage/table/keys.ts';
+import { uploadKeyParts } from '../../shared/storage/table/upload-keys.ts';
+import { visibilityLag } from '../../shared/lifecycle/next-due.ts';
 import { day } from '../../shared/ports/durations.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { attempt, insist, runClients, type Scenario, type Stage } from './scenario.ts';

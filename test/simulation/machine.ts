@@ -1,6 +1,6 @@
-import { composeEmbeddedService, type EmbeddedService } from '../../functions/runtime/local/embedded-service.ts';
-import { defaultOptions, type StartOptions } from '../../functions/runtime/local/settings.ts';
-import type { Adapters } from '../../functions/runtime/compose/services.ts';
+import { composeEmbeddedService, type EmbeddedService } from '../../server/embedded-service.ts';
+import { defaultOptions, type StartOptions } from '../../server/options/start-options.ts';
+import type { Adapters } from '../../shared/composition/services.ts';
 import type { ChangeFeed, FeedRecord } from '../../shared/ports/key-value-table.ts';
 import { settings, type Deployment, type SimulatedServer, type Stores } from './deployment.ts';
 import { host } from './network.ts';
@@ -56,7 +56,7 @@ export class MachineDeployment implements Deployment {
   }
 
   async drain(): Promise<void> {
-    // Twice, as functions/runtime/local/exact-counters.ts.
+    // Twice, as server/embedded-service.ts.
     for (let times = 0; times < 2; times += 1) await (await this.#running()).kept.drain();
   }
 

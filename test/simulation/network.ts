@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Fields, type ResponseMessage } from '../../shared/http/message.ts';
 import type { Pipeline } from '../../shared/protocol/pipeline.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 import { serving } from './current-request.ts';
 import type { SimulatedProcess } from './scheduler.ts';
 import type { World } from './table.ts';

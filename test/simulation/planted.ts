@@ -10,6 +10,8 @@ export interface KnownFault {
   readonly fault: PlantedFault;
   /** The message of the check that finds it. */
   readonly message: RegExp;
+  /** The seed that finds it. Default: 1. */
+  readonly seed?: number;
 }
 
 const isVersion = ({ key: { pk } }: Change): boolean => pk.startsWith('head/');
@@ -117,5 +119,6 @@ export const knownFaults: readonly KnownFault[] = [
       lifecycle: (deps) => ({ ...deps, clock: { ...deps.clock, now: () => deps.clock.now() + day } }),
     },
     message: /was removed at .* before/,
+    seed: 3,
   },
 ];

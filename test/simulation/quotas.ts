@@ -1,7 +1,7 @@
-import { heldBy } from '../../shared/metadata/quotas/held.ts';
-import { asService } from '../../shared/metadata/objects/service-authorisation.ts';
-import { itemKey } from '../../shared/metadata/table/keys.ts';
-import { uploadKeyParts } from '../../shared/metadata/table/upload-keys.ts';
+import { heldBy } from '../../shared/storage/quotas/held.ts';
+import { asService } from '../../shared/storage/version-changes/service-authorisation.ts';
+import { itemKey } from '../../shared/storage/table/keys.ts';
+import { uploadKeyParts } from '../../shared/storage/table/upload-keys.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { attempt, insist, runClients, type Scenario, type Stage } from './scenario.ts';
 import { tenants } from './tenants.ts';
@@ -139,9 +139,10 @@ export class QuotaScenario implements Scenario {
 
   /** Notes that an upload is completed. @returns the bytes of its parts */
   #endWithParts(pk: string): number {
-    this.#completed.add(pk);
     const parts = this.#stage.stores.table.items([pk]).filter(({ key }) => uploadKeyParts.part(key) !== undefined);
-    return parts.reduce((sum, { attributes }) => sum + (attributes['size'] as number), 0);
+    const bytes = parts.reduce((sum, { key, attributes }) => sum + this.#amountOf(key, attributes).bytes, 0);
+    this.#completed.add(pk);
+    return bytes;
   }
 
   #amountOf(key: ItemKey, image: Attributes | undefined): { readonly objects: number; readonly bytes: number } {

@@ -1,6 +1,6 @@
-import { itemKey } from '../../shared/metadata/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
-import type { Unsigned } from '../support/signer.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
 import { attempt, insist, runClients, type Scenario, type Stage } from './scenario.ts';
 import type { Writer } from './table-state.ts';
 import { longestHidden } from './table.ts';

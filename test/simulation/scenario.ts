@@ -1,4 +1,4 @@
-import type { Unsigned } from '../support/signer.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
 import type { Deployment, Stores } from './deployment.ts';
 import type { Network, Response } from './network.ts';
 import type { WriteObserver } from './table-state.ts';

@@ -1,9 +1,9 @@
-import { scrubDeps } from '../../functions/runtime/compose/scrub.ts';
-import { decodeCurrentVersion, decodeVersion, type Version } from '../../shared/metadata/objects/versions.ts';
-import { scrub } from '../../shared/metadata/scrub/scrub.ts';
-import { Usage } from '../../shared/metadata/quotas/usage.ts';
-import * as keyParts from '../../shared/metadata/table/key-parts.ts';
-import { uploadKeyParts } from '../../shared/metadata/table/upload-keys.ts';
+import { scrubDeps } from '../../shared/composition/scrub.ts';
+import { decodeCurrentVersion, decodeVersion, type Version } from '../../shared/storage/versions/versions.ts';
+import { scrub } from '../../shared/scrub/scrub.ts';
+import { Usage } from '../../shared/storage/quotas/usage.ts';
+import * as keyParts from '../../shared/storage/table/key-parts.ts';
+import { uploadKeyParts } from '../../shared/storage/table/upload-keys.ts';
 import { day, hour } from '../../shared/ports/durations.ts';
 import type { Item } from '../../shared/ports/key-value-table.ts';
 import type { Stage } from './scenario.ts';

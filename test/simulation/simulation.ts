@@ -1,5 +1,5 @@
 import { crc32c, crc64Nvme } from '../../shared/checksums/wasm-crc.ts';
-import { Accounts } from '../../shared/metadata/accounts/accounts.ts';
+import { Accounts } from '../../shared/accounts/accounts.ts';
 import { day, hour, second } from '../../shared/ports/durations.ts';
 import { TooManyConfigurations } from '../linearizability/checker.ts';
 import { Workload } from '../linearizability/workload.ts';

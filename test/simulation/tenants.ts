@@ -1,5 +1,5 @@
-import type { ProjectDeclaration } from '../../shared/metadata/accounts/accounts.ts';
-import type { Key } from '../support/signer.ts';
+import type { ProjectDeclaration } from '../../shared/accounts/accounts.ts';
+import type { Key } from '../support/clients/signer.ts';
 
 /** A client with an access key, in a project of that name. */
 export interface Tenant {

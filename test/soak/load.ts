@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../linearizability/random.ts';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import type { PooledClient, PooledResponse } from '../support/pooled-client.ts';
-import { queryOf, type Unsigned } from '../support/signer.ts';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import type { PooledClient, PooledResponse } from '../support/clients/pooled-client.ts';
+import { queryOf, type Unsigned } from '../support/clients/signer.ts';
 
 const buckets = { plain: 'plain', versioned: 'versioned' } as const;
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { workersOf } from '../support/worker-processes.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 import { quantile, type Sample } from './verdict.ts';
 
 /** The resources that a process uses. */

@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { withHelpStyle } from '../../functions/runtime/cli/help.ts';
-import { count } from '../../functions/runtime/command-line/report.ts';
-import { sizeText } from '../../functions/runtime/command-line/sizes.ts';
+import { withHelpStyle } from '../../cli/help.ts';
+import { count } from '../../cli/report.ts';
+import { sizeText } from '../../server/options/sizes.ts';
 import { isBack, soak, type SoakOptions, type SoakResult } from './run.ts';
+import { slowUploads, type SlowUploadsOptions } from './slow-uploads.ts';
 import type { Flatness } from './verdict.ts';
 
 const program = withHelpStyle(
@@ -27,6 +28,16 @@ const program = withHelpStyle(
       process.exitCode = result.isPassed ? 0 : 1;
     }),
 );
+withHelpStyle(program.enablePositionalOptions().command('slow-uploads'))
+  .description('Run rounds of slow uploads, half of which are abandoned, and tell whether memory and handles stay flat')
+  .option('--rounds <n>', 'how many, at least 9', toRounds, 20)
+  .option('--uploads <n>', 'uploads in progress at once', toCount, 500)
+  .option('--workers <n>', 'processes that serve requests, at least 2', toCount, 2)
+  .action(async (options: SlowUploadsOptions) => {
+    const flatness = await slowUploads(options, (line) => process.stderr.write(`${line}\n`));
+    process.stdout.write(`${flatness.map(lineOf).join('\n')}\n`);
+    process.exitCode = flatness.every(({ isFlat }) => isFlat) ? 0 : 1;
+  });
 await program.parseAsync();
 
 function textOf({
@@ -62,6 +73,11 @@ function toCount(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number above 0.');
   return number;
+}
+
+function toRounds(text: string): number {
+  if (toCount(text) < 9) throw new InvalidArgumentError('It must be at least 9: the median of a third needs three.');
+  return toCount(text);
 }
 
 function toWorkers(text: string): number {

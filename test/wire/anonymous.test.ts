@@ -1,8 +1,8 @@
 import { DeleteBucketPolicyCommand, PutBucketAclCommand, PutBucketPolicyCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** Requests without credentials, where nothing is open to everybody. */
 
@@ -77,7 +77,7 @@ describe('an anonymous caller', () => {
     }
   });
 
-  it('is not whoever tried to sign', async () => {
+  it('is not a caller who tried to sign', async () => {
     const bucket = await service.bucket();
     for (const request of [
       { path: '/', headers: { authorization: '' } },

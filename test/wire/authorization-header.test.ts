@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
-import { bucketName } from '../support/clients.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { exchange, type RawRequest, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { basicTime, neutralWords, sha256, signed, type Signing, type Unsigned } from '../support/signer.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { exchange, type RawRequest, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { basicTime, neutralWords, sha256, signed, type Signing, type Unsigned } from '../support/clients/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 

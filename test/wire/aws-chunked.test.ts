@@ -1,12 +1,12 @@
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHash } from 'node:crypto';
-import { bucketName } from '../support/clients.ts';
-import { expectError } from '../support/expect-error.ts';
-import { read, versionsOf } from '../support/objects.ts';
-import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { chunked, signed, type Unsigned } from '../support/signer.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { read, versionsOf } from '../support/storage/objects.ts';
+import { RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { chunked, signed, type Unsigned } from '../support/clients/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming-trailers.html, without signatures of chunks. */
 

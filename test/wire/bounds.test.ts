@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { gzipSync } from 'node:zlib';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { read } from '../support/objects.ts';
-import { exchange, RawConnection } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf, signed } from '../support/signer.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { read } from '../support/storage/objects.ts';
+import { exchange, RawConnection } from '../support/clients/raw-client.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf, signed } from '../support/clients/signer.ts';
 
 /** The most expensive requests: they are answered, and do not block other requests. */
 
@@ -97,7 +97,7 @@ describe('what is compressed', () => {
   const bomb = gzipSync(Buffer.alloc(20 * KiB * KiB));
   const headers = { 'content-encoding': 'gzip' };
 
-  it('is stored as it came, and given back so', async () => {
+  it('is stored and returned as it was sent', async () => {
     const bucket = await service.bucket();
     const path = `/${bucket}/key`;
     expect((await service.send({ method: 'PUT', path, headers, body: bomb })).status).toBe(200);
@@ -140,7 +140,7 @@ describe('what is compressed', () => {
   });
 });
 
-describe.runIf(!isExternal)('hundreds of clients that begin something and do not go on', () => {
+describe.runIf(!isExternal)('hundreds of clients that start something and stall', () => {
   it('keep nobody else waiting', async () => {
     const bucket = await service.bucket();
     const upload = signed(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { sha256 } from '../support/signer.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { sha256 } from '../support/clients/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 

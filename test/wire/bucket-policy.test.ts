@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { RawResponse } from '../support/raw-client.ts';
-import { expectError } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** PutBucketPolicy and GetBucketPolicy, byte by byte: documents that no client of good will sends. */
 

@@ -1,13 +1,13 @@
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checksumAlgorithms, checksumOf } from '../support/checksums.ts';
-import { bucketName } from '../support/clients.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { versionsOf } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { chunked } from '../support/signer.ts';
+import { checksumAlgorithms, checksumOf } from '../support/bytes/checksums.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { versionsOf } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { chunked } from '../support/clients/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/checking-object-integrity-upload.html */
 

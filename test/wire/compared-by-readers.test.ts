@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isCloud } from '../support/deployed.ts';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { formBody, formType } from '../support/form.ts';
-import { HeldRequest } from '../support/held-request.ts';
-import { md5Tag, put } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { formBody, formType } from '../support/clients/form.ts';
+import { HeldRequest } from '../support/clients/held-request.ts';
+import { md5Tag, put } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /**
  * Conditions of writes and deletes tell what an object is like: its ETag, its size, its time, even that it exists. They
@@ -87,7 +87,7 @@ describe.each(Object.entries(writes))('%s', (_, write) => {
     expect((await write(bucket, 'none', headers)).status).toBeLessThan(300);
   });
 
-  it('compares for whoever may read', async () => {
+  it('compares for a caller who may read', async () => {
     const bucket = await bucketWhere(...isWriter, 's3:GetObject');
     expectError(await write(bucket, 'key', { 'if-match': md5Tag('other') }), 412, 'PreconditionFailed');
     expect((await write(bucket, 'key', { 'if-match': md5Tag('secret') })).status).toBeLessThan(300);
@@ -118,7 +118,7 @@ describe.each([
     expect((await service.send({ path: `/${bucket}/key` })).text).toBe('secret');
   });
 
-  it('compares for whoever may read', async () => {
+  it('compares for a caller who may read', async () => {
     const bucket = await bucketWhere(...isWriter, reading);
     expectError(await deletion(bucket, 'key', { 'x-amz-if-match-size': '7' }), 412, 'PreconditionFailed');
     expect((await deletion(bucket, 'key', { 'if-match': md5Tag('secret') })).status).toBe(204);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { md5Tag, put } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { md5Tag, put } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** RFC 9110 §13 and https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-reads.html */
 

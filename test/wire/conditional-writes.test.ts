@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html and …/conditional-deletes.html */
 

@@ -1,11 +1,11 @@
 import { PutBucketCorsCommand, PutBucketPolicyCommand, PutBucketWebsiteCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { put } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { consoleOrigin as origin } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { anonymous } from '../support/signer.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { put } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { consoleOrigin as origin } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { anonymous } from '../support/clients/signer.ts';
 
 /** The console may call every operation from its origin, whatever the rules of buckets. */
 

@@ -1,11 +1,11 @@
 import { PutBucketCorsCommand, type CORSRule } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { put } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { anonymous } from '../support/signer.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { put } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { anonymous } from '../support/clients/signer.ts';
 
 /** The CORS headers of responses: https://fetch.spec.whatwg.org/#http-cors-protocol. GetBucketCors, PutBucketCors, Preflight. */
 

@@ -1,17 +1,18 @@
 import { CopyObjectCommand, HeadObjectCommand, UploadPartCopyCommand } from '@aws-sdk/client-s3';
 import { randomUUID } from 'node:crypto';
-import { appendFile, open, readdir, readFile, truncate } from 'node:fs/promises';
+import { appendFile, open, readFile, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { headerSize, readHeader } from '../../shared/adapters/embedded/blob-file.ts';
-import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
-import { allBytes } from '../support/all-bytes.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { requestBytes } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
-import { leastPart, TestUpload } from '../support/uploads.ts';
+import { headerSize, readHeader } from '../../shared/adapters/embedded/blobs/blob-file.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
+import { allBytes } from '../support/bytes/all-bytes.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { requestBytes } from '../support/clients/raw-client.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
+import { leastPart, TestUpload } from '../support/storage/uploads.ts';
+import { filesKept } from '../support/disks/kept-bytes.ts';
 
 /** The responses to a client, and to others on its connection, if a disk does not hold the bytes that were written. */
 
@@ -20,10 +21,11 @@ const service = serviceUnderTest({ alone: true });
 /** The files of the blobs that were written for a key. */
 async function filesOf(key: string): Promise<string[]> {
   const blobs = join(service.started!.data, 'blobs');
-  const entries = await readdir(blobs, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const owned = await Promise.all(
-    files.map(async (path) => ({ path, owner: readHeader((await readFile(path)).subarray(0, headerSize)) })),
+    (await filesKept(blobs)).map(async (path) => ({
+      path,
+      owner: readHeader((await readFile(path)).subarray(0, headerSize)),
+    })),
   );
   return owned.filter(({ owner }) => owner?.key === key).map(({ path }) => path);
 }

@@ -2,11 +2,11 @@ import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand, ListObjectsV2
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LmdbEnvironment } from '../../shared/adapters/embedded/lmdb-environment.ts';
-import { s3Error } from '../support/expect-error.ts';
-import { put, read } from '../support/objects.ts';
-import { runProgram } from '../support/program.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { runProgram } from '../support/programs/program.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** The responses to clients and the reports to operators if an item of the table is damaged. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { put, setVersioning } from '../support/objects.ts';
-import { exchange } from '../support/raw-client.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { put, setVersioning } from '../support/storage/objects.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 
 /** The exact documents of the service. Values that vary are replaced by their names. */
 

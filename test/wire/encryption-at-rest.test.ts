@@ -1,13 +1,14 @@
 import { CopyObjectCommand, UploadPartCopyCommand } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
-import { open, readdir, readFile, truncate } from 'node:fs/promises';
+import { open, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { put } from '../support/objects.ts';
-import { isExternal, isInspectable, serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload, leastPart } from '../support/uploads.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { put } from '../support/storage/objects.ts';
+import { isExternal, isInspectable, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload, leastPart } from '../support/storage/uploads.ts';
+import { filesKept } from '../support/disks/kept-bytes.ts';
 
 /** The traces of an encrypted object in the service's data, and the responses after its files were modified. */
 
@@ -26,11 +27,6 @@ function customer(key: Buffer) {
       CopySourceSSECustomerKeyMD5: md5,
     },
   };
-}
-
-async function filesBelow(data: string): Promise<string[]> {
-  const entries = await readdir(data, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Which of these are in anything that the service keeps. */
@@ -128,7 +124,7 @@ describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
   beforeAll(async () => {
     path = `/${await damaged.lastingBucket()}/key`;
     expect((await damaged.send({ method: 'PUT', path, headers: sse.headers, body: content })).status).toBe(200);
-    const files = await filesBelow(join(damaged.started!.data, 'blobs'));
+    const files = await filesKept(join(damaged.started!.data, 'blobs'));
     const contents = await Promise.all(files.map(async (one) => ({ file: one, bytes: await readFile(one) })));
     const large = contents.filter((one) => !one.file.includes('small') && one.bytes.length > size);
     expect(large).toHaveLength(1);
@@ -148,7 +144,7 @@ describe.runIf(!isExternal)('ciphertext that somebody has changed', () => {
   const begin = (): number => whole.length - (size + 16 * Math.ceil(size / segment));
   const sealed = segment + 16;
 
-  it('is answered with 500 and nothing of it, if it begins so', async () => {
+  it('is answered with 500 and none of its content, if it is damaged at the beginning', async () => {
     expect((await get()).body.equals(content)).toBe(true);
     for (const at of [begin(), begin() + segment, begin() - 1]) {
       await write(Buffer.of(whole[at]! ^ 1), at);

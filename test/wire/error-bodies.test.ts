@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest();
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { read } from '../support/objects.ts';
-import { RawConnection, requestBytes } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { signed, type Key } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { read } from '../support/storage/objects.ts';
+import { RawConnection, requestBytes } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed, type Key } from '../support/clients/signer.ts';
 
 /** RFC 9110 §10.1.1 */
 

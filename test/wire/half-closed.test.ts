@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { schemeOptions } from '../support/certificates.ts';
-import { expectError } from '../support/expect-error.ts';
-import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { schemeOptions } from '../support/clients/certificates.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 
 /**
  * Clients that say that they will send nothing more (`shutdown(SHUT_WR)`, `nc -N`), and wait for their answers. Of two processes, the

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../functions/operations.ts';
-import { changes, done, key, putKey, stateOf, tagging, type Change, type Scene } from '../support/changes.ts';
-import { isCloud } from '../support/deployed.ts';
-import { expectError, textsOf } from '../support/expect-error.ts';
-import { HeldRequest } from '../support/held-request.ts';
-import { setVersioning, versionsOf } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf, type Key } from '../support/signer.ts';
+import { changes, done, key, putKey, stateOf, tagging, type Change, type Scene } from '../support/storage/changes.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { expectError, textsOf } from '../support/clients/expect-error.ts';
+import { HeldRequest } from '../support/clients/held-request.ts';
+import { setVersioning, versionsOf } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf, type Key } from '../support/clients/signer.ts';
 
 /**
  * Clients that send the end of a body only when something has changed that their request was authorised on: the bucket, the object, or
@@ -48,6 +48,8 @@ it('every operation that changes something is held here', () => {
 const ofPresentObjects: ReadonlySet<string> = new Set([
   'PutObjectAcl',
   'PutObjectTagging',
+  'PutObjectRetention',
+  'PutObjectLegalHold',
   'DeleteObjectTagging',
   'RenameObject',
   'CreatePublicLink',
@@ -76,7 +78,9 @@ describe('a request for a bucket whose name is another project’s by now', () =
     const ids = (await change.prepare?.(his)) ?? {};
     const holding = { key: bob, ...change.holding, ...(framing && { framing }) };
     const held = await HeldRequest.begin(service, change.request(his, ids), holding);
-    await done(service, bob, { method: 'DELETE', path: pathOf(bucket, key) });
+    for (const { id } of await versionsOf(service.stranger, bucket)) {
+      await done(service, bob, { method: 'DELETE', path: pathOf(bucket, key), query: `versionId=${id}` });
+    }
     await done(service, bob, { method: 'DELETE', path: pathOf(bucket) });
 
     await done(service, alice, { method: 'PUT', path: pathOf(bucket) });

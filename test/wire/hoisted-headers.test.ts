@@ -8,12 +8,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { put, read } from '../support/objects.ts';
-import { exchange, type RawRequest, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { presignedV2 } from '../support/signer-v2.ts';
-import { presigned, uriEncode, type Unsigned } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { exchange, type RawRequest, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { presignedV2 } from '../support/clients/signer-v2.ts';
+import { presigned, uriEncode, type Unsigned } from '../support/clients/signer.ts';
 
 /** SDKs move headers into the query of a presigned URL, so that its user need not send them. */
 const service = serviceUnderTest();
@@ -55,7 +55,7 @@ describe('headers in the query of a presigned URL', () => {
     expect(await read(service.client, bucket, 'key')).toBe('content');
   });
 
-  it('are refused where they ask for what there is not, or could end a header', async () => {
+  it('are refused where they ask for what is not supported, or could end a header', async () => {
     const bucket = await service.bucket();
     const path = `/${bucket}/key`;
     const query = 'x-amz-meta-a=1%0D%0Ax-injected%3A%201';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { RawConnection, requestBytes } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { chunked, signed } from '../support/signer.ts';
+import { RawConnection, requestBytes } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { chunked, signed } from '../support/clients/signer.ts';
 import { crc32 } from 'node:zlib';
 
 /* Bodies whose digests are computed in other threads. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { sdk } from '../support/clients.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, versionsOf } from '../support/objects.ts';
-import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { chunked, signed, type Unsigned } from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { sdk } from '../support/clients/clients.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put, versionsOf } from '../support/storage/objects.ts';
+import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { chunked, signed, type Unsigned } from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** https://docs.aws.amazon.com/general/latest/gr/s3.html#limits_s3 */
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import { putAll } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { assertSideBySide } from '../support/side-by-side.ts';
-import { queryOf } from '../support/signer.ts';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import { putAll } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { assertSideBySide } from '../support/runs/side-by-side.ts';
+import { queryOf } from '../support/clients/signer.ts';
 
 /** Every listing of a bucket equals that of a small model. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { put, putAll, setVersioning } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { queryOf } from '../support/signer.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { put, putAll, setVersioning } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { queryOf } from '../support/clients/signer.ts';
 
 /** The common rules of all listings, and details that an SDK hides. */
 

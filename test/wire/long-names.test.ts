@@ -1,9 +1,9 @@
 import { describe, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { exchange } from '../support/raw-client.ts';
-import { accounts } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { presignedV2, signedV2 } from '../support/signer-v2.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { accounts } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { presignedV2, signedV2 } from '../support/clients/signer-v2.ts';
 
 /** Names that are longer than anything here can be called: they are of nothing, and no request fails for them. */
 

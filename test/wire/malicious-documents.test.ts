@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, read } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** Documents that attack their reader, and documents that are merely wrong. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isCloud } from '../support/deployed.ts';
-import { expectError } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { RawConnection, requestBytes } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { signed } from '../support/signer.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { RawConnection, requestBytes } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed } from '../support/clients/signer.ts';
 
 /** Requests and chunks that cost their sender a few bytes each. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { put, setVersioning, versionsOf } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import type { Unsigned } from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** Of several errors of a request, which is told: rights, then what the request is about, then its body. */
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { accounts } from '../support/server.ts';
-import { formBody, formType } from '../support/form.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import type { Unsigned } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { accounts } from '../support/programs/server.ts';
+import { formBody, formType } from '../support/clients/form.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
 
 /** Attempts to bypass a policy: it must hold however a request is sent. */
 
@@ -141,7 +141,7 @@ describe('a condition', () => {
   });
 });
 
-describe('whoever locks themselves out', () => {
+describe('owners who lock themselves out', () => {
   const lock = (name: string): readonly object[] => [
     { Effect: 'Deny', Action: 's3:*', Resource: [`arn:aws:s3:::${name}`, `arn:aws:s3:::${name}/*`] },
   ];

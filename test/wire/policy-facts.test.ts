@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { formBody, formType } from '../support/form.ts';
-import { put } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import type { Unsigned } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { formBody, formType } from '../support/clients/form.ts';
+import { put } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
 
 /** Conditions of policies judge what an operation will do. Whatever it ignores, they ignore. */
 
@@ -104,7 +104,7 @@ it('a listing of uploads has no max-keys, and other requests no parameters of li
   expect((await sent({ path, query: 'max-keys=10' })).status).toBe(200);
 });
 
-it('whoever may write to a bucket gives no object the tag by which a policy lets it be read', async () => {
+it('the right to write to a bucket does not let a caller add the tag by which a policy lets an object be read', async () => {
   const bucket = await service.bucket();
   await put(service.client, bucket, 'key', 'content');
   const path = `/${bucket}/key`;

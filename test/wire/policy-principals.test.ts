@@ -2,32 +2,24 @@ import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LmdbTable } from '../../shared/adapters/embedded/lmdb-table.ts';
-import { administer, makeKey, type MadeKey } from '../support/administration.ts';
-import { expectError } from '../support/expect-error.ts';
-import { put } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { accounts, alice, startService, type Service } from '../support/server.ts';
-import { isAdministered, isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { signed, type Key, type Unsigned } from '../support/signer.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
+import { administer, makeKey, type MadeKey } from '../support/storage/administration.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { accounts, alice, startService, type Service } from '../support/programs/server.ts';
+import { isAdministered, isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed, type Key, type Unsigned } from '../support/clients/signer.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 /** The principals of policies and the grantees of ACLs: those that had the name when it was set, and no later owner of the name. */
 
 const service = serviceUnderTest();
 
-// Each command is a process of its own.
-vi.setConfig({ testTimeout: 180_000 });
-
-/** Longer than any account is cached, even on a busy machine. */
-const soon = { timeout: 30_000, interval: 200 };
-
 const admin = (...args: string[]): Promise<{ id: string }> => administer(service.place, ...args);
 const works = (key: MadeKey): Promise<void> =>
-  vi.waitFor(
-    async () => void (await expect(service.sdk(key).send(new ListBucketsCommand({}))).resolves.toBeDefined()),
-    soon,
-  );
+  eventually(async () => void (await expect(service.sdk(key).send(new ListBucketsCommand({}))).resolves.toBeDefined()));
 
 /** A bucket with an object that whom the policy names may read. */
 async function shared(principal: unknown): Promise<{ bucket: string; text: string }> {
@@ -66,7 +58,7 @@ describe.runIf(isAdministered)('a policy', () => {
     await admin('user', 'remove', name);
     await admin('user', 'create', name);
     const next = await administer<MadeKey>(service.place, 'key', 'create', name);
-    await vi.waitFor(async () => expectError(await read(bucket, next), 403, 'AccessDenied'), soon);
+    await eventually(async () => expectError(await read(bucket, next), 403, 'AccessDenied'));
     await works(next);
     expectError(await read(bucket, next), 403, 'AccessDenied');
     const shown = JSON.parse(await policyOf(bucket)) as { Statement: { Principal: { AWS: string[] } }[] };
@@ -78,7 +70,7 @@ describe.runIf(isAdministered)('a policy', () => {
     expect(await policyOf(bucket)).toBe(text);
   });
 
-  it('means the project of the time, and so does an ACL', async () => {
+  it('means the project at that time, and so does an ACL', async () => {
     const customer = `c${Math.random().toString(36).slice(2)}`;
     const [project, name] = [`shop@${customer}`, `shop:ci@${customer}`];
     const first = await makeKey(service.place, name);
@@ -121,7 +113,7 @@ async function forgetIds(data: string): Promise<number> {
 }
 
 describe.runIf(!isExternal)('a policy of an earlier release', () => {
-  it('means whoever has its names when it is first read, and nobody who gets them later', async () => {
+  it('means the user who has its names when it is first read, and nobody who gets them later', async () => {
     const data = await mkdtemp(join(tmpdir(), 'stillage-former-'));
     onTestFinished(() => rm(data, { recursive: true }));
     let serving: Service | undefined;

@@ -1,11 +1,11 @@
 import { CreateBucketCommand, DeleteBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 import {
   basicTime,
   neutralWords,
@@ -14,7 +14,7 @@ import {
   signed,
   type Presigning,
   type Unsigned,
-} from '../support/signer.ts';
+} from '../support/clients/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html */
 

@@ -8,12 +8,12 @@ import {
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, it } from 'vitest';
-import { s3Error } from '../support/expect-error.ts';
-import { md5Tag, put, read, setVersioning, versionsOf } from '../support/objects.ts';
-import { runs } from '../support/runs.ts';
-import { expectScrubClean } from '../support/scrub-clean.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import { md5Tag, put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
+import { runs } from '../support/runs/runs.ts';
+import { expectScrubClean } from '../support/storage/scrub-clean.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** Concurrent requests of many clients have the same result as some sequential order. */
 
@@ -22,7 +22,7 @@ const service = serviceUnderTest({ alone: true });
 // Before the service stops: no data is lost, and the losing requests have left nothing behind.
 afterAll(async () => {
   if (service.started) await expectScrubClean(service.started.data);
-}, 120_000);
+});
 
 /** Does something many times at once, and counts how it ended: `ok`, or the code of the error. */
 async function outcomes(tasks: readonly Promise<unknown>[]): Promise<Record<string, number>> {

@@ -1,11 +1,11 @@
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { md5Tag, put } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { runs } from '../support/runs.ts';
-import { multipartTag, partOf, TestUpload } from '../support/uploads.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { md5Tag, put } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { runs } from '../support/runs/runs.ts';
+import { multipartTag, partOf, TestUpload } from '../support/storage/uploads.ts';
 
 /** RFC 9110 §14 and https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html */
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { takesSettings, serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { takesSettings, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 const service = serviceUnderTest({
   args: ['--region', 'eu-north-1', '--allow-region', 'eu,moon-1', '--allow-region', 'EU'],

@@ -2,12 +2,11 @@ import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startStillage } from '../../functions/runtime/package/index.ts';
-import { issueCertificate, type Certificates } from '../support/certificates.ts';
-import { startService, type Service } from '../support/server.ts';
-
-const soon = { timeout: 30_000, interval: 100 };
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startStillage } from '../../package/index.ts';
+import { issueCertificate, type Certificates } from '../support/clients/certificates.ts';
+import { startService, type Service } from '../support/programs/server.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 let folder: string;
 let first: Certificates;
@@ -59,18 +58,18 @@ it('a certificate that is of no use is logged once and the former stays; a new o
   expect(await health(first)).toBe('HTTP/1.1 200 OK');
 
   await writeFile(inUse.certificate, 'nonsense');
-  await vi.waitFor(() => expect(problems()).toHaveLength(1), soon);
+  await eventually(() => expect(problems()).toHaveLength(1));
   expect(JSON.parse(problems()[0]!)).toMatchObject({
     message: expect.stringContaining('are not a certificate and its key') as string,
   });
   expect(await health(first)).toBe('HTTP/1.1 200 OK');
 
   await install(second);
-  await vi.waitFor(async () => expect(await health(second)).toBe('HTTP/1.1 200 OK'), soon);
+  await eventually(async () => expect(await health(second)).toBe('HTTP/1.1 200 OK'));
   await expect(health(first)).rejects.toThrow(/certificate/);
 
   await rm(inUse.key);
-  await vi.waitFor(() => expect(problems()).toHaveLength(2), soon);
+  await eventually(() => expect(problems()).toHaveLength(2));
   expect(problems()[1]).toContain('cannot read');
   expect(await health(second)).toBe('HTTP/1.1 200 OK');
 });
@@ -86,6 +85,6 @@ it('a new one is used by a service within a program, too', async () => {
   const port = Number(new URL(stillage.endpoint).port);
   expect(await health(first, port)).toBe('HTTP/1.1 200 OK');
   await install(second);
-  await vi.waitFor(() => health(second, port), soon);
+  await eventually(() => health(second, port));
   await stillage.stop();
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError, textsOf } from '../support/expect-error.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { alice, bob, startService, type Service } from '../support/server.ts';
-import { isExternal } from '../support/service-under-test.ts';
-import { anonymous, signed, type Unsigned } from '../support/signer.ts';
+import { expectError, textsOf } from '../support/clients/expect-error.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import { isExternal } from '../support/programs/service-under-test.ts';
+import { anonymous, signed, type Unsigned } from '../support/clients/signer.ts';
 
 /** The exact behaviour is tested in test/unit/protocol/request-rate.test.ts, with a clock that stands still. */
 describe.runIf(!isExternal)('more requests a second than requestsPerSecond=2', () => {

@@ -1,12 +1,12 @@
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { isCloud } from '../support/deployed.ts';
-import { expectError } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { exchange, RawConnection, requestBytes, type RawRequest } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { signed, type Unsigned } from '../support/signer.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { exchange, RawConnection, requestBytes, type RawRequest } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed, type Unsigned } from '../support/clients/signer.ts';
 
 /** RFC 9112 §11.2: messages that two servers on the way could interpret differently are refused. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { put, setVersioning } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { isCloud } from '../support/deployed.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import type { Unsigned } from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { put, setVersioning } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 const service = serviceUnderTest();
 

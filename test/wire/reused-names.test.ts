@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { md5Tag } from '../support/objects.ts';
-import { PublicLinkClient } from '../support/public-links.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { accounts } from '../support/server.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { anonymous, presigned, type Unsigned } from '../support/signer.ts';
-import { presignedV2 } from '../support/signer-v2.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { md5Tag } from '../support/storage/objects.ts';
+import { PublicLinkClient } from '../support/storage/public-links.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { accounts } from '../support/programs/server.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { anonymous, presigned, type Unsigned } from '../support/clients/signer.ts';
+import { presignedV2 } from '../support/clients/signer-v2.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** A name that one project gives back and another one takes: nothing of the former bucket is in the new one, and no way leads in. */
 

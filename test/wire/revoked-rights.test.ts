@@ -1,14 +1,14 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { administer, makeKey, type MadeKey } from '../support/administration.ts';
-import { bucketName } from '../support/clients.ts';
-import { changes, done, key, policyOf, stateOf, type Change, type Scene } from '../support/changes.ts';
-import { isCloud } from '../support/deployed.ts';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { HeldRequest } from '../support/held-request.ts';
-import { md5Tag } from '../support/objects.ts';
-import type { RawResponse } from '../support/raw-client.ts';
-import { isAdministered, serviceUnderTest } from '../support/service-under-test.ts';
-import { pathOf } from '../support/signer.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { administer, makeKey, type MadeKey } from '../support/storage/administration.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { changes, done, key, policyOf, stateOf, type Change, type Scene } from '../support/storage/changes.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { HeldRequest } from '../support/clients/held-request.ts';
+import { md5Tag } from '../support/storage/objects.ts';
+import type { RawResponse } from '../support/clients/raw-client.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { pathOf } from '../support/clients/signer.ts';
 
 /**
  * Clients that send the end of a body only when the rights they had are taken from them: a grant, a policy, an access key. Rights to change
@@ -18,8 +18,6 @@ import { pathOf } from '../support/signer.ts';
 const service = serviceUnderTest();
 
 // In the cloud, an access key is cached for two seconds.
-vi.setConfig({ testTimeout: isCloud ? 300_000 : 60_000 });
-
 let source: string;
 /** Bob's project, as ACLs name it. */
 let other: string;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { routes, type Route } from '../../shared/protocol/routes.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { RawConnection } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
+import { routes } from '../../shared/protocol/operation-table.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { RawConnection } from '../support/clients/raw-client.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** Which operation a request means. */
 
 const service = serviceUnderTest();
 
 /** Every sub-resource that the service knows of, built or not. */
-const subresources = [...new Set((routes as readonly Route[]).flatMap(({ query }) => query ?? []))];
+const subresources = [...new Set(routes.flatMap(({ query }) => query ?? []))];
 
 describe('a method that a resource has not', () => {
   it.each([

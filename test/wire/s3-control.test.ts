@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /**
  * Requests of S3 Control, which arrive where a client knows one endpoint for all services of AWS: Terraform's AWS provider since 6.23, for the

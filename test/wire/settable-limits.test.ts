@@ -2,15 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { expectError, textOf, textsOf } from '../support/expect-error.ts';
-import { formBody, formType, signedV4 } from '../support/form.ts';
-import { put } from '../support/objects.ts';
-import { PublicLinkClient } from '../support/public-links.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { alice, startService, type Service } from '../support/server.ts';
-import { isExternal, serviceUnderTest, takesSettings, type ServiceUnderTest } from '../support/service-under-test.ts';
-import { pathOf, signed, type Unsigned } from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { formBody, formType, signedV4 } from '../support/clients/form.ts';
+import { put } from '../support/storage/objects.ts';
+import { PublicLinkClient } from '../support/storage/public-links.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { alice, startService, type Service } from '../support/programs/server.ts';
+import {
+  isExternal,
+  serviceUnderTest,
+  takesSettings,
+  type ServiceUnderTest,
+} from '../support/programs/service-under-test.ts';
+import { pathOf, signed, type Unsigned } from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** Tests every limit at its default, lowered and raised: the maximum is accepted, and one more is refused. */
 

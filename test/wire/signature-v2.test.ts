@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, read } from '../support/objects.ts';
-import { exchange, type RawRequest, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import type { Unsigned } from '../support/signer.ts';
-import { presignedV2, signedV2, type HeaderSigningV2, type PresigningV2 } from '../support/signer-v2.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { put, read } from '../support/storage/objects.ts';
+import { exchange, type RawRequest, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import type { Unsigned } from '../support/clients/signer.ts';
+import { presignedV2, signedV2, type HeaderSigningV2, type PresigningV2 } from '../support/clients/signer-v2.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/RESTAuthentication.html */
 

@@ -6,11 +6,11 @@ import {
 } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { expectError } from '../support/expect-error.ts';
-import { read, versionsOf } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { read, versionsOf } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 import {
   chunked,
   chunkedAndSigned,
@@ -19,8 +19,8 @@ import {
   signed,
   type Signing,
   type Unsigned,
-} from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+} from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html and …/sigv4-streaming-trailers.html */
 

@@ -1,15 +1,16 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { connect } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
-import { put } from '../support/objects.ts';
-import { requestBytes } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { signed } from '../support/signer.ts';
+import { describe, expect, it } from 'vitest';
+import { put } from '../support/storage/objects.ts';
+import { requestBytes } from '../support/clients/raw-client.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { signed } from '../support/clients/signer.ts';
+import { eventually } from '../support/runs/eventually.ts';
 
 /** More than the buffers of two sockets hold. */
 const size = 32 * 1024 * 1024;
 
-describe.runIf(!isExternal)('a client that takes nothing of its answer any more', () => {
+describe.runIf(!isExternal)('a client that stops reading its response', () => {
   const service = serviceUnderTest({ args: ['--limit', 'readerIdle=2000'] });
 
   it('is not waited for', async () => {
@@ -19,13 +20,10 @@ describe.runIf(!isExternal)('a client that takes nothing of its answer any more'
     const reader = connect(Number(port), hostname);
     reader.on('error', () => undefined).pause();
     reader.write(requestBytes(signed(service.host, { path: `/${bucket}/key` }, { key: service.alice })));
-    await vi.waitFor(
-      () => {
-        const ended = service.started!.requests().find(({ operation }) => operation === 'GetObject');
-        expect(ended?.['bytesOut']).toBeLessThan(size);
-      },
-      { timeout: 20_000, interval: 100 },
-    );
+    await eventually(() => {
+      const ended = service.started!.requests().find(({ operation }) => operation === 'GetObject');
+      expect(ended?.['bytesOut']).toBeLessThan(size);
+    });
     reader.destroy();
   });
 

@@ -1,13 +1,13 @@
 import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { bucketName } from '../support/clients.ts';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { takesSettings, serviceUnderTest } from '../support/service-under-test.ts';
+import { bucketName } from '../support/clients/clients.ts';
+import { expectError, textOf } from '../support/clients/expect-error.ts';
+import { takesSettings, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 describe.runIf(takesSettings)('a service that takes its own region only', () => {
   const service = serviceUnderTest({ args: ['--region', 'eu-north-1', '--strict-region'] });
 
-  it('names it to whoever signs for another one', async () => {
+  it('names it to a client that signs for another one', async () => {
     const response = await service.send({ path: '/' }, { region: 'us-east-1' });
     expectError(response, 400, 'AuthorizationHeaderMalformed');
     expect(textOf(response.text, 'Region')).toBe('eu-north-1');

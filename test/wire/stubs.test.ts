@@ -11,9 +11,9 @@ import {
   GetPublicAccessBlockCommand,
 } from '@aws-sdk/client-s3';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectError, s3Error, textOf } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError, s3Error, textOf } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /**
  * Sub-resources that clients probe. Terraform reads some of every bucket, and treats any other response as a failure; and one that is not
@@ -73,10 +73,10 @@ const absent: Readonly<Record<'bucket' | 'object', Readonly<Record<string, Reado
     ...Object.fromEntries(
       ['requestPayment', 'logging', 'notification'].map((name) => [name, { GET: 200, PUT: 400, POST: 405 }]),
     ),
-    ...Object.fromEntries(['replication', 'object-lock'].map((name) => [name, { GET: 404, POST: 405 }])),
+    replication: { GET: 404, POST: 405 },
     ...Object.fromEntries(
       ['analytics', 'inventory', 'metrics', 'intelligent-tiering', 'abac', 'metadataInventoryTable']
-        .concat('metadataJournalTable', 'session', 'torrent', 'select', 'restore', 'retention', 'legal-hold', 'append')
+        .concat('metadataJournalTable', 'session', 'torrent', 'select', 'restore', 'append')
         .map((name) => [name, { POST: 405 }]),
     ),
     metadataConfiguration: {},
@@ -84,10 +84,7 @@ const absent: Readonly<Record<'bucket' | 'object', Readonly<Record<string, Reado
   },
   object: {
     ...Object.fromEntries(
-      ['encryption', 'torrent', 'retention', 'legal-hold', 'intelligent-tiering', 'session'].map((name) => [
-        name,
-        { POST: 405 },
-      ]),
+      ['encryption', 'torrent', 'intelligent-tiering', 'session'].map((name) => [name, { POST: 405 }]),
     ),
     select: {},
     restore: {},

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textOf } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /**
  * Features that the service does not implement. It refuses such a request as a whole, rather than do a part of it. A feature leaves these
@@ -24,10 +24,6 @@ const objectRequests = [
   ['GET', 'torrent'],
   ['POST', 'select'],
   ['POST', 'restore'],
-  ['GET', 'retention'],
-  ['PUT', 'retention'],
-  ['GET', 'legal-hold'],
-  ['PUT', 'legal-hold'],
   ['PUT', 'append'],
   ['POST', 'append'],
   ['PUT', 'encryption'],
@@ -106,18 +102,17 @@ describe('a configuration that no bucket has', () => {
     }
   });
 
-  it.each([
-    ['replication', 'ReplicationConfigurationNotFoundError'],
-    ['object-lock', 'ObjectLockConfigurationNotFoundError'],
-  ])('is answered by an error: ?%s', async (query, code) => {
-    const bucket = await service.bucket();
-    expectError(await service.send({ path: `/${bucket}`, query }), 404, code);
-    const change = await service.send({ method: 'PUT', path: `/${bucket}`, query, body: '<x/>' });
-    expectError(change, 501, 'NotImplemented');
-    if (query === 'object-lock') return;
-    expectError(await service.send({ method: 'DELETE', path: `/${bucket}`, query }), 501, 'NotImplemented');
-    expect((await service.send({ method: 'HEAD', path: `/${bucket}` })).status).toBe(200);
-  });
+  it.each([['replication', 'ReplicationConfigurationNotFoundError']])(
+    'is answered by an error: ?%s',
+    async (query, code) => {
+      const bucket = await service.bucket();
+      expectError(await service.send({ path: `/${bucket}`, query }), 404, code);
+      const change = await service.send({ method: 'PUT', path: `/${bucket}`, query, body: '<x/>' });
+      expectError(change, 501, 'NotImplemented');
+      expectError(await service.send({ method: 'DELETE', path: `/${bucket}`, query }), 501, 'NotImplemented');
+      expect((await service.send({ method: 'HEAD', path: `/${bucket}` })).status).toBe(200);
+    },
+  );
 
   it('is none of a bucket that is not there, and nothing to strangers', async () => {
     const bucket = await service.bucket();
@@ -132,9 +127,6 @@ describe('a header that asks for what is not built', () => {
   const ofUploads = [
     ['x-amz-server-side-encryption', 'aws:kms'],
     ['x-amz-server-side-encryption-aws-kms-key-id', 'key'],
-    ['x-amz-object-lock-mode', 'GOVERNANCE'],
-    ['x-amz-object-lock-retain-until-date', '2030-01-01T00:00:00Z'],
-    ['x-amz-object-lock-legal-hold', 'ON'],
     ['x-amz-write-offset-bytes', '0'],
   ] as const;
 
@@ -148,17 +140,6 @@ describe('a header that asks for what is not built', () => {
     expect(await versionsOf(service.client, bucket)).toEqual([]);
     expect((await service.send({ path: `/${bucket}`, query: 'uploads' })).text).not.toContain('<Upload>');
   });
-
-  it.each([['x-amz-bucket-object-lock-enabled', 'true']])(
-    'answers 501 and creates no bucket: %s',
-    async (name, value) => {
-      const path = `/${service.freeName()}`;
-      const response = await service.send({ method: 'PUT', path, headers: { [name]: value } });
-      expectError(response, 501, 'NotImplemented');
-      expect(textOf(response.text, 'Header')).toBe(name);
-      expect((await service.send({ method: 'HEAD', path })).status).toBe(404);
-    },
-  );
 
   it('answers 501 where versions would be deleted without the second factor', async () => {
     const bucket = await service.bucket();

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { textOf, textsOf } from '../support/expect-error.ts';
-import { serviceUnderTest } from '../support/service-under-test.ts';
-import { assertSideBySide } from '../support/side-by-side.ts';
-import { queryOf } from '../support/signer.ts';
+import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { assertSideBySide } from '../support/runs/side-by-side.ts';
+import { queryOf } from '../support/clients/signer.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html, as a model of a few lines. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { expectError, textsOf } from '../support/expect-error.ts';
-import { put, read, versionsOf } from '../support/objects.ts';
-import { exchange } from '../support/raw-client.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { presigned, signed, type Unsigned } from '../support/signer.ts';
-import { TestUpload } from '../support/uploads.ts';
+import { expectError, textsOf } from '../support/clients/expect-error.ts';
+import { put, read, versionsOf } from '../support/storage/objects.ts';
+import { exchange } from '../support/clients/raw-client.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { presigned, signed, type Unsigned } from '../support/clients/signer.ts';
+import { TestUpload } from '../support/storage/uploads.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html */
 describe.runIf(takesSettings)('a bucket in the Host header', () => {

@@ -1,11 +1,11 @@
 import { CreateBucketCommand, PutBucketAclCommand } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/expect-error.ts';
-import { md5Tag, put } from '../support/objects.ts';
-import { exchange, type RawResponse } from '../support/raw-client.ts';
-import { serviceUnderTest, takesSettings } from '../support/service-under-test.ts';
-import { anonymous, signed } from '../support/signer.ts';
+import { expectError } from '../support/clients/expect-error.ts';
+import { md5Tag, put } from '../support/storage/objects.ts';
+import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
+import { serviceUnderTest, takesSettings } from '../support/programs/service-under-test.ts';
+import { anonymous, signed } from '../support/clients/signer.ts';
 
 /** Websites of buckets, byte for byte: GetWebsitePage, PutBucketWebsite. */
 describe.runIf(takesSettings)('a website', () => {

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { schemeOptions } from '../support/certificates.ts';
-import { RawConnection, type RawResponse } from '../support/raw-client.ts';
-import { startService, type Service } from '../support/server.ts';
-import { workersOf } from '../support/worker-processes.ts';
+import { schemeOptions } from '../support/clients/certificates.ts';
+import { RawConnection, type RawResponse } from '../support/clients/raw-client.ts';
+import { startService, type Service } from '../support/programs/server.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -121,7 +121,7 @@ describe('connections to a service with a worker', () => {
     connection.write(request);
     const name = nameOf(await connection.response());
     process.kill(await workerOf(service), 'SIGKILL');
-    await expect.poll(() => service.output.stdout, { timeout: 20_000 }).toContain('a worker was started');
+    await expect.poll(() => service.output.stdout).toContain('a worker was started');
     connection.write(request);
     expect(nameOf(await connection.response())).toBe(name);
   });
@@ -139,8 +139,8 @@ describe('connections to a service with a worker', () => {
     });
     const settled = Promise.allSettled(requests);
     // Those of the primary.
-    await expect.poll(() => answered.length, { timeout: 20_000 }).toBeGreaterThan(3);
-    await expect.poll(() => open.length, { timeout: 20_000 }).toBe(20);
+    await expect.poll(() => answered.length).toBeGreaterThan(3);
+    await expect.poll(() => open.length).toBe(20);
     process.kill(worker, 'SIGKILL');
     const results = await settled;
     // The worker had been sent one of them, which ends with it, and does not stay open.

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changes, key, putKey, type Scene } from '../support/changes.ts';
-import { isExternal, serviceUnderTest } from '../support/service-under-test.ts';
-import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { anonymous, pathOf, signed, type Key, type Unsigned } from '../support/signer.ts';
+import { changes, key, putKey, type Scene } from '../support/storage/changes.ts';
+import { isExternal, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { anonymous, pathOf, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
 
 /** Each operation, on a connection that the worker of two processes serves: it commits through the other one. */
 

@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 
 export const buckets: Dictionary['buckets'] = {
   title: 'Buckets',

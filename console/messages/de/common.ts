@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 
 export const common: Dictionary['common'] = {
   cancel: 'Abbrechen',
@@ -21,6 +21,8 @@ export const common: Dictionary['common'] = {
   requestId: (id) => `Anfrage ${id}`,
   objects: (count, shown) => (count === 1 ? '1 Objekt' : `${shown} Objekte`),
   items: (count, shown) => (count === 1 ? '1 Eintrag' : `${shown} Einträge`),
+  objectsOfSize: (objects, size) => `${objects}, ${size}`,
+  soFar: (what) => `bisher ${what} …`,
   andMore: (shown) => `und ${shown} weitere`,
   noName: '(ohne Namen)',
   saved: 'Gespeichert.',
@@ -32,7 +34,11 @@ export const errors: Dictionary['errors'] = {
   Offline: 'Der Dienst hat nicht geantwortet. Läuft er, und kennt er die Adresse dieser Konsole?',
   Aborted: 'Angehalten.',
   UnreachableName: 'Browser können Namen mit „.“ oder „..“ als Teil des Pfads nicht ansprechen.',
+  InvalidMetadataName:
+    'Namen von Metadaten bestehen aus lateinischen Buchstaben, Ziffern und - _ . : Sie sind Namen von Kopfzeilen.',
   AccessDenied: 'Sie haben kein Recht dazu. Der Eigentümer des Buckets kann es geben.',
+  PublicAccessBlocked:
+    'Der Bucket sperrt öffentlichen Zugriff: Der Schalter ist in seinen Einstellungen unter „Zugriff“.',
   NoSuchBucket: 'Diesen Bucket gibt es nicht.',
   NoSuchKey: 'Dieses Objekt gibt es nicht mehr.',
   NotFound: 'Das gibt es nicht.',

@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 import { common, errors } from './common.ts';
 import { shell, keys, signIn } from './shell.ts';
 import { buckets } from './buckets.ts';

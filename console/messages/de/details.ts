@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 
 export const details: Dictionary['details'] = {
   title: 'Einzelheiten',
@@ -36,9 +36,12 @@ export const details: Dictionary['details'] = {
   noMetadata: 'Keine Metadaten.',
   previewNone: 'Von dieser Art gibt es keine Vorschau.',
   previewLarge: (limit) => `Nur der Anfang von ${limit} ist zu sehen.`,
+  previewTooLarge: (limit) => `Größer als ${limit}: zu viel für eine Vorschau. Laden Sie es herunter, um es zu sehen.`,
+  previewRows: (shown, all) => `Nur die ersten ${shown} von ${all} Zeilen sind zu sehen.`,
   previewSseC:
     'Mit einem Schlüssel von Ihnen verschlüsselt, nach dem die Konsole nicht fragt. Lesen Sie es mit einem Kommandozeilenprogramm.',
   previewFrame: 'Vorschau des Objekts',
+  gone: 'Das gibt es nicht mehr: Es wurde gelöscht oder heißt jetzt anders.',
   current: 'Aktuell',
   marker: 'Hier gelöscht',
   restore: 'Wiederherstellen',

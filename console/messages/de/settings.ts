@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 
 export const settings: Dictionary['settings'] = {
   title: (bucket) => `Einstellungen von ${bucket}`,
@@ -14,10 +14,10 @@ export const settings: Dictionary['settings'] = {
   blockPublic: 'Öffentlichen Zugriff sperren',
   blockPublicHint: 'Diese Schalter gehen jeder ACL und Richtlinie vor.',
   block: {
-    BlockPublicAcls: 'Neue ACLs abweisen, die alle zulassen',
-    IgnorePublicAcls: 'ACLs nicht beachten, die alle zulassen',
-    BlockPublicPolicy: 'Richtlinien abweisen, die alle zulassen',
-    RestrictPublicBuckets: 'Lässt die Richtlinie alle zu, dann durch sie nur das Projekt des Eigentümers einlassen',
+    blockPublicAcls: 'Neue ACLs abweisen, die alle zulassen',
+    ignorePublicAcls: 'ACLs nicht beachten, die alle zulassen',
+    blockPublicPolicy: 'Richtlinien abweisen, die alle zulassen',
+    restrictPublicBuckets: 'Lässt die Richtlinie alle zu, dann durch sie nur das Projekt des Eigentümers einlassen',
   },
   use: 'Belegung',
   quotaBytes: (used, limit) => `${used} von ${limit}`,
@@ -58,6 +58,7 @@ export const lifecycle: Dictionary['lifecycle'] = {
   taken: 'Eine andere Regel heißt so.',
   prefix: 'Für Namen, die beginnen mit',
   prefixHint: 'Leer für den ganzen Bucket.',
+  concerns: 'Namen, die jetzt so beginnen, gleich wie alt:',
   days: 'Tage, bis die aktuelle Version abläuft',
   daysUnversioned: 'Ab dem Anlegen. Dann wird sie endgültig gelöscht.',
   daysVersioned: 'Ab dem Anlegen. Dann wird eine Löschmarke hinzugefügt, und die Version ist nicht mehr aktuell.',

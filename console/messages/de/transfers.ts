@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 
 export const transfers: Dictionary['transfers'] = {
   title: 'Übertragungen',
@@ -46,6 +46,7 @@ export const transfers: Dictionary['transfers'] = {
   otherFiles: (count, files) =>
     `${files} dieser Übertragung ${count === 1 ? 'ist nicht unter den gewählten oder wurde' : 'sind nicht unter den gewählten oder wurden'} seither geändert: Name, Größe und Zeit müssen gleich sein.`,
   count: (count) => `Übertragungen, ${count} im Gang`,
+  countFailed: (count) => `Übertragungen, ${count} mit Fehlern`,
 };
 
 export const activity: Dictionary['activity'] = {

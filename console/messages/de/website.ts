@@ -1,4 +1,4 @@
-import type { Dictionary } from '../messages.ts';
+import type { Dictionary } from '../en/en.ts';
 
 export const website: Dictionary['website'] = {
   hint: 'Eine Website liefert die Objekte dieses Buckets als Seiten aus, unter einer Adresse mit seinem Namen.',

@@ -18,7 +18,7 @@ export const buckets = {
   delete: 'Delete …',
   empty: 'Create your first bucket',
   emptyMeaning: 'A bucket holds objects: files with a name, in folders if you like.',
-  noMatch: 'No bucket has this in its name.',
+  noMatch: 'No bucket name contains this.',
   createTitle: 'Create bucket',
   nameHint: '3 to 63 lower-case letters, digits, dots and hyphens. Unique across the service.',
   nameBad: 'Use 3 to 63 lower-case letters, digits, dots and hyphens, beginning and ending with a letter or digit.',
@@ -28,7 +28,7 @@ export const buckets = {
   encrypt: 'Encrypt new objects',
   createdNotice: (name: string) => `${name} was created.`,
   deleteTitle: (name: string) => `Delete ${name}?`,
-  deleteEmpty: 'The bucket is empty. Its name becomes free for anybody.',
+  deleteEmpty: 'The bucket is empty. Its name becomes available to anybody.',
   deleteFull: (objects: string, size: string) =>
     `The bucket holds ${objects} (${size}), counting all versions. They are deleted for good; nothing can bring them back.`,
   deleteConfirm: 'Type the bucket’s name to confirm',

@@ -32,3 +32,11 @@ export const en = {
   activity,
   profile,
 };
+
+/** A dictionary: the keys of the English one, with texts, and functions that return texts. */
+export type Dictionary = Widened<typeof en>;
+type Widened<T> = T extends string
+  ? string
+  : T extends (...parameters: infer P) => string
+    ? (...parameters: P) => string
+    : { readonly [K in keyof T]: Widened<T[K]> };

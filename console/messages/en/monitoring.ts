@@ -1,6 +1,6 @@
 export const monitoring = {
   title: 'Monitoring',
-  hint: 'While monitoring is on, size and number of objects are recorded every five minutes.',
+  hint: 'While monitoring is on, the size and number of objects are recorded every five minutes.',
   switch: 'Record this bucket’s history',
   isOff: 'Monitoring is off: there is no history, and alarms are not evaluated.',
   turnOn: 'Turn monitoring on',
@@ -69,7 +69,7 @@ export const alarms = {
   actions: 'Actions',
   actionsEnabled: 'Execute actions when the state changes',
   actionsHint:
-    'One a line: log: for the service’s log, https://… for a webhook, arn:aws:sns:… for a topic in the cloud.',
+    'One per line: log: for the service’s log, https://… for a webhook, arn:aws:sns:… for a topic in the cloud.',
   actionBad: (action: string) => `${action} is not log:, https://… or arn:aws:sns:….`,
   onState: {
     ALARM: 'When it goes to alarm',

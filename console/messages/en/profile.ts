@@ -14,6 +14,10 @@ export const profile = {
   download: 'Download',
   language: 'Language',
   signOut: 'Sign out',
+  signOutTitle: 'Sign out while transfers are under way?',
+  signOutStops: (count: number, shown: string) =>
+    `${count === 1 ? '1 transfer is stopped' : `${shown} transfers are stopped`}. Uploads can be continued after signing in again, with the same files.`,
+  stopAndSignOut: 'Stop and sign out',
   kept: 'You stay signed in on this device until you sign out, or for 12 hours without use.',
   notKept: 'You stay signed in while this page is open, for 30 minutes without use.',
   quotaHint: 'Limits can be raised by the operator of the service.',

@@ -6,7 +6,7 @@ export const shell = {
   profile: 'Profile',
   menu: 'Show the list of buckets',
   goTo: 'Go to bucket …',
-  offline: 'No connection to the service. What is shown may be old; transfers wait.',
+  offline: 'No connection to the service. What is shown may be out of date; transfers are waiting.',
   notFound: 'There is nothing at this address.',
   shortcuts: 'Keyboard shortcuts',
   quotaOf: (used: string, limit: string) => `${used} of ${limit} buckets`,
@@ -17,7 +17,7 @@ export const keys = {
   search: 'Search in the bucket',
   filter: 'Filter',
   buckets: 'All buckets',
-  move: 'Move in the list; with Shift select',
+  move: 'Move in the list; hold Shift to select',
   open: 'Open folder or details',
   preview: 'Details',
   upload: 'Upload files',
@@ -41,12 +41,12 @@ export const signIn = {
   submit: 'Sign in',
   endpoint: (endpoint: string) => `to ${endpoint}`,
   insecure:
-    'This page did not come over HTTPS, so the browser offers no protected storage for keys. You can sign in for as long as this page is open; the secret is then in the page’s memory, and what you do can be read on the way.',
+    'This page was not loaded over HTTPS, so the browser offers no protected storage for keys. You can sign in for as long as this page is open; the secret is then in the page’s memory, and others on the network can read what you do.',
   rcFile: 'Download an rc file for the command line',
   rcMeaning: 'It contains the secret: keep it where only you can read it.',
   idle: 'You were signed out because nothing happened for a while.',
   elsewhere: 'You signed out in another tab.',
   rejected:
-    'The service does not accept this access key any more: it was removed, suspended or replaced. Sign in with another one.',
+    'The service no longer accepts this access key: it was removed, suspended or replaced. Sign in with another one.',
   refused: 'This access key and secret do not match. Check both; the secret is case-sensitive.',
 };

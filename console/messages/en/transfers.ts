@@ -2,7 +2,7 @@ export const transfers = {
   title: 'Transfers',
   none: 'Nothing is under way',
   noneMeaning:
-    'Uploads, downloads as zip, copies, moves and deletions appear here, and go on while you look elsewhere.',
+    'Uploads, downloads as zip, copies, moves and deletions appear here, and continue while you do other things.',
   clear: 'Clear finished',
   pause: 'Pause',
   resume: 'Resume',
@@ -31,7 +31,7 @@ export const transfers = {
   },
   progress: (done: string, total: string) => `${done} of ${total}`,
   failed: (count: number, shown: string) => (count === 1 ? '1 failed' : `${shown} failed`),
-  unfinished: 'Begun before and not finished',
+  unfinished: 'Started earlier and not finished',
   unfinishedMeaning:
     'The page was closed before everything was sent. Choose the same files or folder again: what the service has is not sent again.',
   unsent: (files: string, size: string) => `${files} not sent (${size})`,
@@ -44,11 +44,12 @@ export const transfers = {
   otherFiles: (count: number, files: string) =>
     `${files} of this upload ${count === 1 ? 'is not among those you chose, or has' : 'are not among those you chose, or have'} changed since: name, size and time must be the same.`,
   count: (count: number) => `Transfers, ${count} under way`,
+  countFailed: (count: number) => `Transfers, ${count} with errors`,
 };
 
 export const activity = {
   title: 'Activity',
-  hint: 'The requests of this session. Each can be had as a command; the secret is in none.',
+  hint: 'The requests of this session. Each can be copied as a command; none contains the secret.',
   none: 'No requests yet.',
   time: 'Time',
   method: 'Method',

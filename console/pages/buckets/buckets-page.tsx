@@ -14,14 +14,17 @@ import {
   loadFacts,
   sortedBuckets,
   toggleFavourite,
+  uses,
 } from '../../session/buckets.ts';
 import { addressOf, go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { awsCommand } from '../../format/commands.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { openMenuBelow, type Menu } from '../../ui/menu.tsx';
 import { Empty, ErrorBox } from '../../ui/notices.tsx';
+import { useSeen } from '../../ui/seen.ts';
 
 /** The list of buckets: names at once, and their contents as they are loaded. */
 export function BucketsPage() {
@@ -44,13 +47,10 @@ export function BucketsPage() {
             onInput={(event) => setFilter(event.currentTarget.value)}
           />
         </div>
-        <button type="button" onClick={() => void goToBucket()}>
-          {t.value.shell.goTo}
-        </button>
-        <button type="button" class="primary" onClick={() => void createBucketDialog()}>
-          <Icon name="plus" />
+        <Button onClick={() => void goToBucket()}>{t.value.shell.goTo}</Button>
+        <Button kind="primary" icon="plus" onClick={() => void createBucketDialog()}>
           {texts.create}
-        </button>
+        </Button>
       </div>
       {bucketsError.value !== undefined && <ErrorBox error={bucketsError.value} retry={() => void loadBuckets()} />}
       {buckets.value === undefined ? (
@@ -92,30 +92,27 @@ function BucketRow({ bucket }: { readonly bucket: Bucket }) {
   const { name, created } = bucket;
   const texts = t.value.buckets;
   const known = facts.value.get(name);
-  useEffect(() => void loadFacts(session.peek()!.client, name), [name]);
+  const use = uses.value.get(name);
+  const row = useSeen<HTMLTableRowElement>(() => void loadFacts(session.peek()!.client, name));
   const isFavourite = favourites.value.has(name);
   return (
-    <tr>
+    <tr ref={row}>
       <td>
         <span class="row">
-          <button
-            type="button"
-            class="quiet square"
+          <Button
+            icon={isFavourite ? 'star' : 'bucket'}
+            tip={texts.favourite(name)}
             aria-pressed={isFavourite}
-            aria-label={texts.favourite(name)}
-            title={texts.favourite(name)}
             onClick={() => toggleFavourite(name)}
-          >
-            <Icon name={isFavourite ? 'star' : 'bucket'} />
-          </button>
+          />
           <span class="ellipsis">
             <a href={addressOf({ page: 'objects', bucket: name, prefix: '' })}>{visibleName(name)}</a>
-            {known && <span class="only-narrow small muted">{size(known.bytes)}</span>}
+            {use && <span class="only-narrow small muted">{size(use.bytes)}</span>}
           </span>
         </span>
       </td>
-      <td class="number hide-narrow">{known ? size(known.bytes) : <div class="skeleton" />}</td>
-      <td class="number hide-narrow">{known ? number(known.objects) : ''}</td>
+      <td class="number hide-narrow">{use ? size(use.bytes) : <div class="skeleton" />}</td>
+      <td class="number hide-narrow">{use ? number(use.objects) : ''}</td>
       <td class="hide-narrow">
         {known?.versioning && (
           <span class={known.versioning === 'Enabled' ? 'badge good' : 'badge'}>
@@ -132,14 +129,11 @@ function BucketRow({ bucket }: { readonly bucket: Bucket }) {
         {date(created)}
       </td>
       <td class="fit">
-        <button
-          type="button"
-          class="quiet square"
-          aria-label={texts.actionsFor(name)}
+        <Button
+          icon="more"
+          label={texts.actionsFor(name)}
           onClick={(event) => openMenuBelow(menuOf(name), texts.actionsFor(name), event)}
-        >
-          <Icon name="more" />
-        </button>
+        />
       </td>
     </tr>
   );

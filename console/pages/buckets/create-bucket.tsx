@@ -7,6 +7,7 @@ import { loadBuckets } from '../../session/buckets.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
+import { useSaving } from '../../ui/form.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
 /** Creates a bucket, and goes to it. */
@@ -32,21 +33,12 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
   const [region, setRegion] = useState(target.region);
   const [versions, setVersions] = useState(false);
   const [encrypt, setEncrypt] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { failure, busy, save } = useSaving();
   const isBad = name.length > 2 && !isBucketName(name);
   const { client } = session.value!;
 
   const create = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await createBucket(client, name, region === target.region ? '' : region);
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
-      return;
-    }
+    await createBucket(client, name, region === target.region ? '' : region);
     // The bucket exists now, even if its settings fail.
     await attempt(async () => {
       if (versions) await putVersioning(client, name, 'Enabled');
@@ -67,9 +59,9 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
       title={texts.createTitle}
       submit={texts.create}
       disabled={busy || !isBucketName(name)}
-      onSubmit={() => void create()}
+      onSubmit={() => void save(create)}
     >
-      {error !== undefined && <ErrorBox error={error} />}
+      {failure !== undefined && <ErrorBox error={failure} />}
       <Field label={texts.name} hint={texts.nameHint} error={isBad ? texts.nameBad : undefined}>
         {(ids) => (
           <input

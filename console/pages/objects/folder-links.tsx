@@ -8,9 +8,9 @@ import type { Entry, ObjectEntry } from '../../s3/listing.ts';
 import { config, session } from '../../session/session.ts';
 import type { Job } from '../../transfers/job.ts';
 import { startLinks, startRevocation, type MadeLink, type MadeLinks } from '../../transfers/links.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { notify } from '../../ui/notices.tsx';
 import { saveText } from '../../ui/save-text.ts';
 import { Select } from '../../ui/select.tsx';
@@ -67,13 +67,13 @@ function LinksDialog({
         label={t.value.details.linkFor}
         value={hours}
         options={[1, 4, 12, 24].map((each) => [String(each), t.value.details.hours(each)] as const)}
-        onChange={setHours}
+        onInput={setHours}
       />
       <p class="hint">{texts.revokeMeaning}</p>
       <div class="row">
-        <button type="button" class="bad" onClick={() => onDone({ act: 'revoke' })}>
+        <Button kind="bad" onClick={() => onDone({ act: 'revoke' })}>
           {texts.revokeAll}
-        </button>
+        </Button>
       </div>
     </DialogForm>
   );
@@ -125,15 +125,10 @@ function LinksMade({
       <p class="hint">{texts.once}</p>
       <div class="row wrap">
         <CopyButton text={() => listOf(links.made)} label={texts.copyAll} />
-        <button type="button" onClick={() => saveText('public-links.tsv', listOf(links.made))}>
-          <Icon name="download" />
+        <Button icon="download" onClick={() => saveText('public-links.tsv', listOf(links.made))}>
           {texts.save}
-        </button>
-        {job.isActive.value && (
-          <button type="button" onClick={() => job.stop()}>
-            {words.stop}
-          </button>
-        )}
+        </Button>
+        {job.isActive.value && <Button onClick={() => job.stop()}>{words.stop}</Button>}
       </div>
     </DialogForm>
   );

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, signal, type Signal } from '@preact/signals';
 import type { S3Client } from '../../s3/client.ts';
 import { listObjects, type Entry } from '../../s3/listing.ts';
 import { isFailure } from '../../s3/failure.ts';
@@ -37,7 +37,7 @@ export class ListingModel implements ShownRows {
   readonly isComplete = signal(false);
   readonly isLoading = signal(false);
   readonly error = signal<unknown>(undefined);
-  readonly sort = signal<Sort>({ by: 'name', down: false });
+  readonly sort: Signal<Sort>;
   /** Changes when any row changes. */
   readonly version = signal(0);
   private readonly filter: string;
@@ -55,12 +55,18 @@ export class ListingModel implements ShownRows {
     );
   });
 
-  constructor(client: S3Client, bucket: string, prefix: string, filter: string) {
+  /** The first row in view. */
+  private shown = 0;
+
+  constructor(client: S3Client, bucket: string, prefix: string, filter: string, sort: Sort) {
     this.client = client;
     this.bucket = bucket;
     this.prefix = prefix;
     this.filter = filter;
-    void this.loadMore(eagerPages);
+    this.sort = signal(sort);
+    const isByName = sort.by === 'name' && !sort.down;
+    this.wantsAll.value = !isByName;
+    void this.loadMore(isByName ? eagerPages : Infinity);
   }
 
   /** New pages go to the end. Rows move when all are known, which puts folders first, and when they are sorted. */
@@ -106,7 +112,8 @@ export class ListingModel implements ShownRows {
       const page = this.pageOf(index);
       if (page !== undefined && page.entries === undefined) void this.reload(page);
     }
-    this.evict(first);
+    this.shown = first;
+    this.evict();
   }
 
   /** Sorts, after reading the rest. */
@@ -120,6 +127,12 @@ export class ListingModel implements ShownRows {
   /** Reads the rest, so that all can be selected. */
   async loadAll(): Promise<void> {
     this.wantsAll.value = true;
+    await this.loadMore(Infinity);
+  }
+
+  /** Reads the rest, keeping the last pages in memory. */
+  async loadToEnd(): Promise<void> {
+    this.shown = Infinity;
     await this.loadMore(Infinity);
   }
 
@@ -152,6 +165,7 @@ export class ListingModel implements ShownRows {
         this.next = page.next;
         this.count.value += entries.length;
         this.isComplete.value = page.next === undefined;
+        this.evict();
         this.version.value++;
       }
     } catch (error) {
@@ -192,10 +206,11 @@ export class ListingModel implements ShownRows {
     return this.pages[low];
   }
 
-  private evict(shown: number): void {
+  private evict(): void {
     if (this.wantsAll.peek()) return;
     const kept = this.pages.filter(({ entries }) => entries !== undefined);
     if (kept.length <= maxPages) return;
+    const shown = Math.min(this.shown, this.count.peek());
     const distance = ({ start }: LoadedPage): number => Math.abs(start - shown);
     kept.sort((a, b) => distance(b) - distance(a));
     for (const page of kept.slice(0, kept.length - maxPages)) page.entries = undefined;

@@ -15,7 +15,7 @@ import { getVersioning } from '../../s3/buckets.ts';
 import type { S3Client } from '../../s3/client.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { createFolder } from '../../s3/objects.ts';
-import { go } from '../../session/router.ts';
+import { go, route } from '../../session/router.ts';
 import { session } from '../../session/session.ts';
 import { startDelete, startMove, startPublicAccess, startUndelete } from '../../transfers/actions.ts';
 import { droppedFiles } from '../../transfers/files.ts';
@@ -89,15 +89,21 @@ async function askRename(bucket: string, entry: Entry): Promise<void> {
 /** Renames an object, or all objects in a folder. @param to the whole new key; for a folder with its slash */
 export function renameTo(bucket: string, entry: Entry, to: string): void {
   const rename = (key: string): string => to + key.slice(entry.key.length);
-  follow(
-    startMove(
-      client(),
-      'rename',
-      { bucket, entries: [entry] },
-      { bucket, rename },
-      { title: namesOf([entry]), ask: askConflict },
-    ),
+  const job = startMove(
+    client(),
+    'rename',
+    { bucket, entries: [entry] },
+    { bucket, rename },
+    { title: namesOf([entry]), ask: askConflict },
   );
+  // The details that are open are those of the same object.
+  whenEnded(job, () => {
+    const present = route.peek();
+    if (job.state.value !== 'done' || present.page !== 'objects' || present.bucket !== bucket) return;
+    const { selected = '' } = present;
+    const isMeant = entry.kind === 'folder' ? selected.startsWith(entry.key) : selected === entry.key;
+    if (isMeant) go({ ...present, selected: rename(selected) }, { replace: true });
+  });
 }
 
 /** Asks for a destination, and copies or moves entries. */
@@ -126,10 +132,9 @@ export function moveInto(
     return to.prefix + key.slice(root === undefined ? 0 : folderOf(root.key).length);
   };
   const title = namesOf(entries);
-  follow(
-    startMove(client(), kind, { bucket, entries }, { bucket: to.bucket, rename }, { title, ask: askConflict }),
-    bucket,
-  );
+  const options = { title, ask: askConflict };
+  const job = startMove(client(), kind, { bucket, entries }, { bucket: to.bucket, rename }, options);
+  whenEnded(job, () => noteChange(bucket));
 }
 
 /** Deletes entries. If the bucket keeps versions, this can be undone, so it does not ask for confirmation. */
@@ -146,12 +151,11 @@ export async function askDelete(bucket: string, entries: readonly Entry[]): Prom
   const job = startDelete(client(), bucket, entries, { title });
   whenEnded(job, () => {
     const undo = job.undo.value;
-    if (job.state.value === 'done') {
-      notify(
-        t.value.objects.deleted(title),
-        undo === undefined ? {} : { action: { label: t.value.common.undo, act: undo } },
-      );
-    } else reportFailure(job);
+    if (job.state.value !== 'done') return;
+    notify(
+      t.value.objects.deleted(title),
+      undo === undefined ? {} : { action: { label: t.value.common.undo, act: undo } },
+    );
   });
 }
 
@@ -160,7 +164,7 @@ export function undelete(bucket: string, entries: readonly Entry[]): void {
   const markers = entries.flatMap((entry) =>
     entry.kind === 'object' ? (entry.markers ?? []).map((versionId) => ({ key: entry.key, versionId })) : [],
   );
-  follow(startUndelete(client(), bucket, markers, namesOf(entries)));
+  startUndelete(client(), bucket, markers, namesOf(entries));
 }
 
 /** Grants or revokes public access; for folders, to all objects in them. */
@@ -168,20 +172,7 @@ export async function askPublicAccess(bucket: string, entries: readonly Entry[],
   const sure = await ask<true>((answer) => (
     <PublicAccessDialog bucket={bucket} entries={entries} open={open} onDone={() => answer(true)} />
   ));
-  if (sure !== undefined) follow(startPublicAccess(client(), bucket, entries, open, { title: namesOf(entries) }));
-}
-
-/** Shows a notice if a job failed. The list shows its success. */
-function follow<T>(job: Job<T>, alsoChanged?: string): void {
-  whenEnded(job, () => {
-    if (alsoChanged !== undefined) noteChange(alsoChanged);
-    reportFailure(job);
-  });
-}
-
-function reportFailure<T>(job: Job<T>): void {
-  const [first] = job.failures.value;
-  if (job.state.value === 'failed') notify('', { error: job.error.value ?? first?.error });
+  if (sure !== undefined) startPublicAccess(client(), bucket, entries, open, { title: namesOf(entries) });
 }
 
 function whenEnded<T>(job: Job<T>, act: () => void): void {

@@ -4,6 +4,7 @@ import { awsCommand } from '../../format/commands.ts';
 import { baseName, folderOf } from '../../format/names.ts';
 import { deleteCommand, publicAccessCommand, transferCommand } from '../../format/object-commands.ts';
 import { number, t } from '../../messages/messages.ts';
+import { ContentCount } from '../../panels/content-count.tsx';
 import type { Entry } from '../../s3/listing.ts';
 import { sortedBuckets } from '../../session/buckets.ts';
 import { config } from '../../session/session.ts';
@@ -185,6 +186,7 @@ export function DeleteDialog({
       danger
       onSubmit={onDone}
     >
+      <ContentCount bucket={bucket} entries={entries} />
       {entries.some(({ kind }) => kind === 'folder') && <p>{texts.deleteWithFolders}</p>}
       {!isUndoable && <p>{texts.deleteForGood}</p>}
     </DialogForm>

@@ -1,17 +1,20 @@
 import { computed } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { DeletedModel } from './deleted-model.ts';
+import type { FolderPlace } from './folder-places.ts';
 import type { ListingModel, SortKey } from './listing-model.ts';
 import type { SearchModel } from './search-model.ts';
 import { isCoarse, ObjectRow, SkeletonRow, type RowActions } from './object-row.tsx';
 import type { Selection } from './selection.ts';
 import { firstNamed } from './typed-name.ts';
 import { t } from '../../messages/messages.ts';
+import { Button } from '../../ui/button.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 
 interface Props {
   readonly bucket: string;
   readonly listing: ListingModel;
+  readonly place: FolderPlace;
   /** What is shown in place of the folder. */
   readonly found: SearchModel | DeletedModel | undefined;
   readonly selection: Selection;
@@ -31,10 +34,11 @@ const typingPause = 800;
  * A list of objects that works like that of a file manager, with the mouse and the keyboard. Moving the cursor and selecting render only
  * the rows that change.
  */
-export function ObjectGrid({ bucket, listing, found, selection, actions }: Props) {
+export function ObjectGrid({ bucket, listing, place, found, selection, actions }: Props) {
   const grid = useRef<HTMLDivElement>(null);
   const typed = useRef({ text: '', at: 0, row: -1, order: {} });
   const rows = found ?? listing;
+  const nowhere = useMemo(() => ({ top: 0 }), [found]);
   const count = found === undefined ? listing.count.value : found.hits.value.length;
   const active = useMemo(
     () => computed(() => (selection.cursor.value >= 0 ? `row-${selection.cursor.value}` : undefined)),
@@ -44,8 +48,11 @@ export function ObjectGrid({ bucket, listing, found, selection, actions }: Props
     if (document.activeElement === document.body) grid.current?.focus();
   }, [listing]);
 
+  useRememberedCursor(place, listing, found === undefined, selection);
+
   const moveTo = (index: number, extend: boolean): void => {
-    const to = Math.max(0, Math.min(count - 1, index));
+    const last = (found === undefined ? listing.count.peek() : found.hits.peek().length) - 1;
+    const to = Math.max(0, Math.min(last, index));
     if (extend) selection.extend(to, rows);
     else selection.only(to, rows);
   };
@@ -61,11 +68,11 @@ export function ObjectGrid({ bucket, listing, found, selection, actions }: Props
       PageDown: cursor + page,
       PageUp: cursor - page,
       Home: 0,
-      End: count - 1,
     };
     const to = steps[event.key];
     const entry = rows.at(cursor);
     if (to !== undefined) moveTo(to, event.shiftKey);
+    else if (event.key === 'End') void moveToEnd(event.shiftKey);
     else if (event.key === 'Enter' && entry) actions.onOpen(entry);
     else if (event.key === ' ' && entry) {
       if (event.ctrlKey) selection.toggle(cursor, rows);
@@ -79,6 +86,13 @@ export function ObjectGrid({ bucket, listing, found, selection, actions }: Props
       // A name was typed.
     } else return actions.onKey(event);
     event.preventDefault();
+  };
+
+  /** Reads the rest first; who has moved on meanwhile stays there. */
+  const moveToEnd = async (extend: boolean): Promise<void> => {
+    const cursor = selection.cursor.peek();
+    if (found === undefined) await (extend ? listing.loadAll() : listing.loadToEnd());
+    if (selection.cursor.peek() === cursor) moveTo(Infinity, extend);
   };
 
   /** Typing moves to the first name with this beginning. After the first letter, letters that are shortcuts are typed, too. */
@@ -132,6 +146,7 @@ export function ObjectGrid({ bucket, listing, found, selection, actions }: Props
           count={count}
           rowHeight={rowHeight}
           reveal={selection.cursor}
+          place={found === undefined ? place : nowhere}
           onShown={(first, last) => found === undefined && listing.show(first, last)}
           row={(index) => {
             const entry = rows.at(index);
@@ -142,6 +157,23 @@ export function ObjectGrid({ bucket, listing, found, selection, actions }: Props
         />
       </div>
     </div>
+  );
+}
+
+/** Puts the cursor of a folder where it was, once that row is there, and remembers where it is. */
+function useRememberedCursor(place: FolderPlace, listing: ListingModel, isShown: boolean, selection: Selection): void {
+  const isRead = !listing.isLoading.value;
+  useEffect(() => {
+    if (!isRead || !isShown || place.cursor === undefined || selection.cursor.peek() >= 0) return;
+    const row = listing.all().findIndex(({ key }) => key === place.cursor);
+    if (row >= 0) selection.only(row, listing);
+  }, [isRead, listing, isShown, selection]);
+  useEffect(
+    () =>
+      selection.cursor.subscribe((row) => {
+        if (isShown && row >= 0) place.cursor = listing.at(row)?.key;
+      }),
+    [listing, place, isShown, selection],
   );
 }
 
@@ -185,16 +217,15 @@ function SortHeader({
       class={by === 'size' ? 'number' : by}
       aria-sort={isSorted ? (down ? 'descending' : 'ascending') : 'none'}
     >
-      <button
-        type="button"
-        class="quiet"
-        disabled={disabled}
+      <Button
+        kind="quiet"
         title={listing.isComplete.value ? undefined : t.value.objects.sortReads}
+        disabled={disabled}
         onClick={() => listing.sortBy(by)}
       >
         {name}
         {isSorted && <span aria-hidden="true">{down ? '↓' : '↑'}</span>}
-      </button>
+      </Button>
     </span>
   );
 }

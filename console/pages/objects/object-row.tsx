@@ -5,6 +5,7 @@ import type { Selection, ShownRows } from './selection.ts';
 import { kindOf, visibleName } from '../../format/names.ts';
 import { date, exactDate, size, t } from '../../messages/messages.ts';
 import type { Entry } from '../../s3/listing.ts';
+import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 
 /** True if the primary pointing device is a finger. */
@@ -117,20 +118,18 @@ export function ObjectRow({
         {entry.kind === 'object' ? date(entry.modified) : ''}
       </span>
       <span role="gridcell">
-        <button
-          type="button"
+        <Button
+          class="more"
+          icon="more"
+          label={t.value.objects.actionsFor(name)}
           tabIndex={-1}
-          class="quiet square more"
-          aria-label={t.value.objects.actionsFor(name)}
           onClick={(event) => {
             event.stopPropagation();
             if (!isSelected) selection.only(index, rows);
             const { right, bottom } = event.currentTarget.getBoundingClientRect();
             actions.onMenu(entry, { x: right - 200, y: bottom });
           }}
-        >
-          <Icon name="more" />
-        </button>
+        />
       </span>
     </div>
   );

@@ -4,6 +4,7 @@ import { useChanges } from './changes.ts';
 import { DeletedModel, isDeleted } from './deleted-model.ts';
 import { Details } from './details/details.tsx';
 import { dragged, droppedOn, hasFiles } from './drag.ts';
+import { placeOf } from './folder-places.ts';
 import { ListingModel } from './listing-model.ts';
 import { SearchModel } from './search-model.ts';
 import { ObjectGrid, type GridActions } from './object-grid.tsx';
@@ -18,6 +19,7 @@ import { isFailure } from '../../s3/failure.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { Empty, ErrorBox } from '../../ui/notices.tsx';
 
@@ -53,8 +55,9 @@ export function ObjectsPage({ bucket, prefix, selected, tab, deleted }: Props) {
   const [search, setSearch] = useState<SearchModel>();
   const [reads, setReads] = useState(0);
   const [isOver, setIsOver] = useState(false);
+  const folder = placeOf(client, bucket, prefix);
   const listing = useMemo(
-    () => new ListingModel(client, bucket, prefix, filter),
+    () => new ListingModel(client, bucket, prefix, filter, folder.sort),
     [client, bucket, prefix, filter, reads],
   );
   const removed = useMemo(
@@ -71,6 +74,7 @@ export function ObjectsPage({ bucket, prefix, selected, tab, deleted }: Props) {
   latest.current = place;
 
   useEffect(() => () => listing.close(), [listing]);
+  useEffect(() => listing.sort.subscribe((sort) => void (folder.sort = sort)), [listing]);
   useEffect(() => () => search?.stop(), [search]);
   useEffect(() => () => removed?.stop(), [removed]);
   useEffect(() => {
@@ -149,9 +153,10 @@ export function ObjectsPage({ bucket, prefix, selected, tab, deleted }: Props) {
           <Empty title={found.kind === 'search' ? t.value.objects.noHit : t.value.objects.noneDeleted} />
         ) : (
           <ObjectGrid
-            key={`${found?.kind ?? ''} ${search?.text ?? ''}`}
+            key={`${found?.kind ?? ''} ${search?.text ?? ''} ${prefix}`}
             bucket={bucket}
             listing={listing}
+            place={folder}
             found={found}
             selection={selection}
             actions={actions}
@@ -227,14 +232,8 @@ function StatusBar({
         <span class="grow">
           {texts.searching((isSearch ? t.value.common.objects : texts.versionsCounted)(looked, number(looked)))}
         </span>
-        {!found.isComplete.value && (
-          <button type="button" onClick={() => found.stop()}>
-            {texts.stopSearch}
-          </button>
-        )}
-        <button type="button" onClick={onEnd}>
-          {isSearch ? texts.endSearch : texts.endDeleted}
-        </button>
+        {!found.isComplete.value && <Button onClick={() => found.stop()}>{texts.stopSearch}</Button>}
+        <Button onClick={onEnd}>{isSearch ? texts.endSearch : texts.endDeleted}</Button>
       </div>
     );
   }
@@ -243,9 +242,9 @@ function StatusBar({
     <div class="status-bar" role="status">
       <span>{texts.counted(items(listing.count.value), !isWhole)}</span>
       <span class="grow">{isWhole ? '' : texts.shownOrder}</span>
-      <button type="button" class="quiet" onClick={onDeleted}>
+      <Button kind="quiet" onClick={onDeleted}>
         {texts.deletedObjects}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SearchModel } from './search-model.ts';
-import { visibleName } from '../../format/names.ts';
+import { pathOf, visibleName } from '../../format/names.ts';
 import { t } from '../../messages/messages.ts';
 import { addressOf, go } from '../../session/router.ts';
+import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 
 interface Props {
@@ -64,15 +65,7 @@ export function PathBar({ bucket, prefix, search, onSearch, onDrop }: Props) {
               </li>
             ))}
           </ol>
-          <button
-            type="button"
-            class="quiet square hide-narrow"
-            aria-label={texts.editPath}
-            title={texts.editPath}
-            onClick={() => setIsTyping(true)}
-          >
-            <Icon name="rename" />
-          </button>
+          <Button class="hide-narrow" icon="rename" tip={texts.editPath} onClick={() => setIsTyping(true)} />
         </nav>
       )}
       <form
@@ -124,12 +117,9 @@ function PathField({
       class="grow"
       onSubmit={(event) => {
         event.preventDefault();
-        const slash = path.indexOf('/');
-        const name = slash < 0 ? path : path.slice(0, slash);
-        const rest = slash < 0 ? '' : path.slice(slash + 1);
+        const typed = pathOf(path);
         onDone();
-        // The part after the last slash is treated as a folder, too.
-        go({ page: 'objects', bucket: name, prefix: rest === '' || rest.endsWith('/') ? rest : `${rest}/` });
+        go({ page: 'objects', bucket: typed.bucket, prefix: typed.path });
       }}
     >
       <input

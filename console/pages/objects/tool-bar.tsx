@@ -17,6 +17,7 @@ import type { Selection } from './selection.ts';
 import type { Entry } from '../../s3/listing.ts';
 import { addressOf } from '../../session/router.ts';
 import { chosenFiles } from '../../transfers/files.ts';
+import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { openMenuBelow } from '../../ui/menu.tsx';
 
@@ -46,9 +47,9 @@ function ForFolder({ bucket, prefix, filter, onFilter, onRefresh }: Props) {
   const texts = t.value.objects;
   return (
     <>
-      <button
-        type="button"
-        class="primary"
+      <Button
+        kind="primary"
+        icon="upload"
         aria-haspopup="menu"
         onClick={(event) =>
           openMenuBelow(
@@ -63,29 +64,14 @@ function ForFolder({ bucket, prefix, filter, onFilter, onRefresh }: Props) {
           )
         }
       >
-        <Icon name="upload" />
         <span>{texts.upload}</span>
-      </button>
-      <button
-        type="button"
-        title={texts.newFolder}
-        aria-label={texts.newFolder}
-        onClick={() => void askFolder(bucket, prefix)}
-      >
-        <Icon name="plus" />
+      </Button>
+      <Button icon="plus" tip={texts.newFolder} onClick={() => void askFolder(bucket, prefix)}>
         <span class="label">{texts.newFolder}</span>
-      </button>
+      </Button>
       <span class="grow" />
       <FilterField filter={filter} onFilter={onFilter} />
-      <button
-        type="button"
-        class="quiet square"
-        aria-label={t.value.common.refresh}
-        title={t.value.common.refresh}
-        onClick={onRefresh}
-      >
-        <Icon name="refresh" />
-      </button>
+      <Button icon="refresh" tip={t.value.common.refresh} onClick={onRefresh} />
       <a
         class="button quiet"
         href={addressOf({ page: 'settings', bucket, section: 'overview' })}
@@ -138,23 +124,14 @@ function ForSelected(props: Props) {
         {texts.selected(items, bytes === 0 ? '' : size(bytes))}
       </strong>
       {areDeleted(chosen) ? (
-        <button type="button" onClick={() => undelete(props.bucket, chosen)}>
-          <Icon name="history" />
+        <Button icon="history" onClick={() => undelete(props.bucket, chosen)}>
           <span>{t.value.details.undelete}</span>
-        </button>
+        </Button>
       ) : (
         <ForPresent {...props} chosen={chosen} />
       )}
       <span class="grow" />
-      <button
-        type="button"
-        class="quiet square"
-        aria-label={texts.clear}
-        title={texts.clear}
-        onClick={() => selection.clear()}
-      >
-        <Icon name="close" />
-      </button>
+      <Button icon="close" tip={texts.clear} onClick={() => selection.clear()} />
     </>
   );
 }
@@ -164,47 +141,21 @@ function ForPresent({ bucket, prefix, chosen }: Props & { readonly chosen: reado
   const texts = t.value.objects;
   return (
     <>
-      <button
-        type="button"
-        aria-label={texts.downloadZip}
-        title={texts.downloadZip}
-        onClick={() => void download(bucket, prefix, chosen)}
-      >
-        <Icon name="download" />
+      <Button icon="download" tip={texts.downloadZip} onClick={() => void download(bucket, prefix, chosen)}>
         <span class="label">{texts.downloadZip}</span>
-      </button>
-      <button
-        type="button"
-        aria-label={texts.copyTo}
-        title={texts.copyTo}
-        onClick={() => void askDestination('copy', bucket, prefix, chosen)}
-      >
-        <Icon name="copy" />
+      </Button>
+      <Button icon="copy" tip={texts.copyTo} onClick={() => void askDestination('copy', bucket, prefix, chosen)}>
         <span class="label">{texts.copyTo}</span>
-      </button>
-      <button
-        type="button"
-        aria-label={texts.moveTo}
-        title={texts.moveTo}
-        onClick={() => void askDestination('move', bucket, prefix, chosen)}
-      >
-        <Icon name="folder" />
+      </Button>
+      <Button icon="folder" tip={texts.moveTo} onClick={() => void askDestination('move', bucket, prefix, chosen)}>
         <span class="label">{texts.moveTo}</span>
-      </button>
-      <button
-        type="button"
-        aria-label={texts.delete}
-        title={texts.delete}
-        class="bad"
-        onClick={() => void askDelete(bucket, chosen)}
-      >
-        <Icon name="trash" />
+      </Button>
+      <Button kind="bad" icon="trash" tip={texts.delete} onClick={() => void askDelete(bucket, chosen)}>
         <span class="label">{texts.delete}</span>
-      </button>
-      <button
-        type="button"
-        class="quiet square"
-        aria-label={t.value.common.more}
+      </Button>
+      <Button
+        icon="more"
+        label={t.value.common.more}
         onClick={(event) =>
           openMenuBelow(
             [
@@ -218,9 +169,7 @@ function ForPresent({ bucket, prefix, chosen }: Props & { readonly chosen: reado
             event,
           )
         }
-      >
-        <Icon name="more" />
-      </button>
+      />
     </>
   );
 }

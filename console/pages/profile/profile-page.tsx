@@ -2,13 +2,33 @@ import { useEffect, useState } from 'preact/hooks';
 import { rcFile } from '../../format/commands.ts';
 import { language, languages, number, setLanguage, size, t, type Language } from '../../messages/messages.ts';
 import { getAccount, type Account } from '../../s3/account.ts';
-import { buckets, facts, loadBuckets, loadFacts } from '../../session/buckets.ts';
+import { buckets, loadBuckets, loadUse, uses } from '../../session/buckets.ts';
 import { config, session, signOut } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
-import { Field } from '../../ui/dialog.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { activeJobs } from '../../transfers/queue.ts';
+import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/notices.tsx';
 import { saveText } from '../../ui/save-text.ts';
+
+/** Signs out, and asks before if that stops transfers. */
+async function leave(): Promise<void> {
+  const texts = t.value.profile;
+  const count = activeJobs.peek().length;
+  const isSure = (): Promise<true | undefined> =>
+    ask<true>((answer) => (
+      <DialogForm
+        commands="none"
+        title={texts.signOutTitle}
+        submit={texts.stopAndSignOut}
+        danger
+        onSubmit={() => answer(true)}
+      >
+        <p>{texts.signOutStops(count, number(count))}</p>
+      </DialogForm>
+    ));
+  if (count === 0 || (await isSure())) await signOut('asked');
+}
 
 /** The profile: user, project, quotas and usage, and settings for other clients. */
 export function ProfilePage() {
@@ -22,20 +42,18 @@ export function ProfilePage() {
     void loadBuckets();
   }, [client]);
   useEffect(() => {
-    for (const { name } of buckets.value ?? []) void loadFacts(client, name);
+    for (const { name } of buckets.value ?? []) void loadUse(client, name);
   }, [client, buckets.value]);
-  const own = (buckets.value ?? []).map(({ name }) => facts.value.get(name)).filter((each) => each !== undefined);
+  const own = (buckets.value ?? []).map(({ name }) => uses.value.get(name)).filter((each) => each !== undefined);
   const bytes = own.reduce((sum, each) => sum + (each.bytes || 0), 0);
   const objects = own.reduce((sum, each) => sum + (each.objects || 0), 0);
   const count = account?.bucketCount ?? buckets.value?.length ?? 0;
-  const file = rcFile({ endpoint, region, project: account?.projectId ?? '', accessKeyId });
+  const file = rcFile({ endpoint, region, project: account?.project.id ?? '', accessKeyId });
   return (
     <div class="page stack">
       <div class="page-head">
         <h1>{texts.title}</h1>
-        <button type="button" onClick={() => void signOut('asked')}>
-          {texts.signOut}
-        </button>
+        <Button onClick={() => void leave()}>{texts.signOut}</Button>
       </div>
       {error !== undefined && <ErrorBox error={error} />}
       <dl class="details-list">
@@ -45,10 +63,10 @@ export function ProfilePage() {
             <dd>{account.user}</dd>
             <dt>{texts.project}</dt>
             <dd>
-              {account.projectName} <span class="muted">{account.projectEmail}</span>
+              {account.project.displayName} <span class="muted">{account.project.email}</span>
             </dd>
             <dt>{texts.projectId}</dt>
-            <dd class="mono">{account.projectId}</dd>
+            <dd class="mono">{account.project.id}</dd>
           </>
         )}
         <dt>{texts.accessKey}</dt>
@@ -78,10 +96,9 @@ export function ProfilePage() {
       <section class="stack tight">
         <div class="section-head">
           <h2>{texts.rcFile}</h2>
-          <button type="button" onClick={() => saveText('stillage.rc', file)}>
-            <Icon name="download" />
+          <Button icon="download" onClick={() => saveText('stillage.rc', file)}>
             {texts.download}
-          </button>
+          </Button>
         </div>
         <p class="muted">{texts.rcMeaning}</p>
         <CommandLine command={file.trim()} label="stillage.rc" />

@@ -6,7 +6,9 @@ import { AclEditor } from '../../panels/acl-editor.tsx';
 import { deletePolicy, getAcl, getPolicy, putAcl, putPolicy, type Acl } from '../../s3/access.ts';
 import { loadFacts } from '../../session/buckets.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
+import { useSaving } from '../../ui/form.ts';
 import { useLoaded } from '../../ui/loaded.ts';
 import { ErrorBox, notify } from '../../ui/notices.tsx';
 import { PublicAccessBlockSection } from './public-access-block.tsx';
@@ -62,24 +64,20 @@ function PolicyEditor({
 }) {
   const { client } = session.value!;
   const [text, setText] = useState(() => pretty(policy));
-  const [error, setError] = useState<unknown>();
+  const { failure, save } = useSaving();
   const texts = t.value.settings;
   const fault = text.trim() === '' ? undefined : checkPolicy(text, bucket);
-  const save = async (act: () => Promise<void>): Promise<void> => {
-    setError(undefined);
-    try {
+  const change = (act: () => Promise<void>): void =>
+    void save(async () => {
       await act();
       notify(t.value.common.saved);
       onChanged();
       void loadFacts(client, bucket, true);
-    } catch (failure) {
-      setError(failure);
-    }
-  };
+    });
   return (
     <>
       <p class="hint">{texts.policyHint}</p>
-      {error !== undefined && <ErrorBox error={error} />}
+      {failure !== undefined && <ErrorBox error={failure} />}
       <textarea
         aria-label={texts.policy}
         aria-describedby="policy-state"
@@ -109,18 +107,17 @@ function PolicyEditor({
         </select>
         <span class="grow" />
         {policy !== '' && (
-          <button type="button" class="bad" onClick={() => void save(() => deletePolicy(client, bucket))}>
+          <Button kind="bad" onClick={() => change(() => deletePolicy(client, bucket))}>
             {texts.deletePolicy}
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
-          class="primary"
+        <Button
+          kind="primary"
           disabled={text.trim() === '' || fault !== undefined || text === pretty(policy)}
-          onClick={() => void save(() => putPolicy(client, bucket, text))}
+          onClick={() => change(() => putPolicy(client, bucket, text))}
         >
           {texts.savePolicy}
-        </button>
+        </Button>
       </div>
       <CommandLine
         command={awsCommand(

@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
 import { alarmCommand, lengthOf } from './alarm-words.ts';
 import { t } from '../../messages/messages.ts';
 import {
   alarmStates,
   comparisons,
+  isInBytes,
   metrics,
   missingData,
   statistics,
@@ -12,12 +12,13 @@ import {
   type AlarmState,
 } from '../../s3/monitoring.ts';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
+import { useForm, type Form } from '../../ui/form.ts';
 import { linesOf } from '../../ui/lines.ts';
-import { Select } from '../../ui/select.tsx';
+import { named, Select } from '../../ui/select.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 
-const periods = [300, 900, 3_600, 21_600, 86_400] as const;
+const periods = ['300', '900', '3600', '21600', '86400'];
 const units = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const;
 type Unit = keyof typeof units;
 
@@ -52,6 +53,62 @@ const isAction = (text: string): boolean => /^(?:log:|https:\/\/\S+|arn:aws[\w-]
 const unitOf = (bytes: number): Unit =>
   (Object.keys(units) as Unit[]).reverse().find((unit) => bytes >= units[unit] && bytes % units[unit] === 0) ?? 'B';
 
+const isCount = (text: string): boolean => /^[1-9]\d{0,3}$/.test(text);
+const perState = <T,>(of: (state: AlarmState) => T) =>
+  Object.fromEntries(alarmStates.map((state) => [state, of(state)])) as Record<AlarmState, T>;
+
+/** What the fields hold: text in place of numbers and lists of actions, and the unit of a threshold in bytes. */
+type Written = 'threshold' | 'period' | 'evaluationPeriods' | 'datapointsToAlarm';
+type Draft = Omit<AlarmSettings, Written | 'actions'> &
+  Readonly<Record<Written | AlarmState, string>> & { readonly unit: Unit };
+
+function draftOf(alarm: AlarmSettings): Draft {
+  const { threshold, actions } = alarm;
+  const isKnown = !Number.isNaN(threshold);
+  const isBytes = isKnown && isInBytes(alarm);
+  const unit = isBytes ? unitOf(threshold) : 'GB';
+  return {
+    ...alarm,
+    unit,
+    threshold: isKnown ? String(isBytes ? threshold / units[unit] : threshold) : '',
+    period: String(alarm.period),
+    evaluationPeriods: String(alarm.evaluationPeriods),
+    datapointsToAlarm: String(alarm.datapointsToAlarm),
+    ...perState((state) => actions[state].join('\n')),
+  };
+}
+
+function alarmOf(draft: Draft): AlarmSettings {
+  const amount = draft.threshold.trim() === '' ? NaN : Number(draft.threshold);
+  return {
+    ...draft,
+    name: draft.name.trim(),
+    threshold: amount * (isInBytes(draft) ? units[draft.unit] : 1),
+    period: Number(draft.period),
+    evaluationPeriods: Number(draft.evaluationPeriods),
+    datapointsToAlarm: Number(draft.datapointsToAlarm),
+    actions: perState((state) => linesOf(draft[state])),
+  };
+}
+
+/** What is wrong with fields that are filled in, in words. */
+function faultsOf(
+  draft: Draft,
+  { name, actions, evaluationPeriods, datapointsToAlarm }: AlarmSettings,
+  taken: readonly string[],
+) {
+  const texts = t.value.alarms;
+  const areCounts = isCount(draft.evaluationPeriods) && isCount(draft.datapointsToAlarm);
+  return {
+    name: taken.includes(name) ? texts.nameTaken : undefined,
+    datapoints: areCounts && datapointsToAlarm > evaluationPeriods ? texts.datapointsBad : undefined,
+    ...perState((state) => {
+      const bad = actions[state].find((each) => !isAction(each));
+      return bad === undefined ? undefined : texts.actionBad(bad);
+    }),
+  };
+}
+
 function AlarmDialog({
   bucket,
   alarm,
@@ -64,48 +121,15 @@ function AlarmDialog({
   readonly onDone: (alarm: AlarmSettings) => void;
 }) {
   const texts = t.value.alarms;
-  const before = alarm ?? newAlarm;
-  const isBytesBefore = before.metric === 'BucketSizeBytes' && !Number.isNaN(before.threshold);
-  const [next, setNext] = useState<AlarmSettings>(before);
-  const [unit, setUnit] = useState<Unit>(isBytesBefore ? unitOf(before.threshold) : 'GB');
-  const [threshold, setThreshold] = useState(
-    Number.isNaN(before.threshold) ? '' : String(isBytesBefore ? before.threshold / units[unit] : before.threshold),
-  );
-  const [evaluated, setEvaluated] = useState(String(before.evaluationPeriods));
-  const [datapoints, setDatapoints] = useState(String(before.datapointsToAlarm));
-  const [actions, setActions] = useState<Readonly<Record<AlarmState, string>>>({
-    OK: before.actions.OK.join('\n'),
-    ALARM: before.actions.ALARM.join('\n'),
-    INSUFFICIENT_DATA: before.actions.INSUFFICIENT_DATA.join('\n'),
-  });
-  const name = next.name.trim();
-  const isTaken = taken.includes(name);
-  const isCount = (text: string): boolean => /^[1-9]\d{0,3}$/.test(text);
-  const isTooMany = isCount(evaluated) && isCount(datapoints) && Number(datapoints) > Number(evaluated);
-  const hasUnit = next.metric === 'BucketSizeBytes' && next.statistic !== 'SampleCount';
-  const amount = threshold.trim() === '' ? NaN : Number(threshold);
-  const badAction = (state: AlarmState): string | undefined => linesOf(actions[state]).find((each) => !isAction(each));
+  const { values, field } = useForm(() => draftOf(alarm ?? newAlarm));
+  const done = alarmOf(values);
+  const faults = faultsOf(values, done, taken);
   const isReady =
-    name !== '' &&
-    !isTaken &&
-    Number.isFinite(amount) &&
-    isCount(evaluated) &&
-    isCount(datapoints) &&
-    !isTooMany &&
-    alarmStates.every((state) => badAction(state) === undefined);
-  const done: AlarmSettings = {
-    ...next,
-    name,
-    threshold: amount * (hasUnit ? units[unit] : 1),
-    evaluationPeriods: Number(evaluated),
-    datapointsToAlarm: Number(datapoints),
-    actions: {
-      OK: linesOf(actions.OK),
-      ALARM: linesOf(actions.ALARM),
-      INSUFFICIENT_DATA: linesOf(actions.INSUFFICIENT_DATA),
-    },
-  };
-  const lengths = (periods as readonly number[]).includes(next.period) ? periods : [next.period, ...periods];
+    done.name !== '' &&
+    Number.isFinite(done.threshold) &&
+    isCount(values.evaluationPeriods) &&
+    isCount(values.datapointsToAlarm) &&
+    Object.values(faults).every((fault) => fault === undefined);
   return (
     <DialogForm
       commands={isReady ? [{ label: 'curl', command: alarmCommand(bucket, done) }] : []}
@@ -115,96 +139,61 @@ function AlarmDialog({
       onSubmit={() => onDone(done)}
     >
       {alarm === undefined && (
-        <TextField
-          label={texts.name}
-          error={isTaken ? texts.nameTaken : undefined}
-          autofocus
-          maxLength={255}
-          value={next.name}
-          onInput={(value) => setNext({ ...next, name: value })}
-        />
+        <TextField label={texts.name} error={faults.name} autofocus maxLength={255} {...field('name')} />
       )}
-      <TextField
-        label={texts.description}
-        maxLength={1_024}
-        value={next.description}
-        onInput={(description) => setNext({ ...next, description })}
-      />
+      <TextField label={texts.description} maxLength={1_024} {...field('description')} />
+      <ConditionFields values={values} field={field} datapointsFault={faults.datapoints} />
+      <Select label={texts.missing} options={named(missingData, texts.missings)} {...field('missingData')} />
+      <fieldset class="stack tight">
+        <legend>{texts.actions}</legend>
+        <Switch label={texts.actionsEnabled} hint={texts.actionsHint} {...field('actionsEnabled')} />
+        {(['ALARM', 'OK', 'INSUFFICIENT_DATA'] as const).map((state) => (
+          <TextField key={state} label={texts.onState[state]} error={faults[state]} rows={1} {...field(state)} />
+        ))}
+      </fieldset>
+    </DialogForm>
+  );
+}
+
+/** What is compared with what, over how many periods. */
+function ConditionFields({
+  values,
+  field,
+  datapointsFault,
+}: Form<Draft> & { readonly datapointsFault: string | undefined }) {
+  const texts = t.value.alarms;
+  const lengths = periods.includes(values.period) ? periods : [values.period, ...periods];
+  return (
+    <>
       <div class="pair-fields">
-        <Select
-          label={texts.metric}
-          value={next.metric}
-          options={metrics.map((each) => [each, texts.metrics[each]] as const)}
-          onChange={(metric) => setNext({ ...next, metric })}
-        />
+        <Select label={texts.metric} options={named(metrics, texts.metrics)} {...field('metric')} />
         <Select
           label={t.value.monitoring.statistic}
-          value={next.statistic}
-          options={statistics.map((each) => [each, t.value.monitoring.statistics[each]] as const)}
-          onChange={(statistic) => setNext({ ...next, statistic })}
+          options={named(statistics, t.value.monitoring.statistics)}
+          {...field('statistic')}
         />
       </div>
-      <div class={hasUnit ? 'pair-fields three' : 'pair-fields'}>
-        <Select
-          label={texts.comparison}
-          value={next.comparison}
-          options={comparisons.map((each) => [each, texts.comparisons[each]] as const)}
-          onChange={(comparison) => setNext({ ...next, comparison })}
-        />
-        <TextField label={texts.threshold} inputMode="decimal" value={threshold} onInput={setThreshold} />
-        {hasUnit && (
-          <Select
-            label={texts.unit}
-            value={unit}
-            options={(Object.keys(units) as Unit[]).map((each) => [each, each] as const)}
-            onChange={setUnit}
-          />
+      <div class={isInBytes(values) ? 'pair-fields three' : 'pair-fields'}>
+        <Select label={texts.comparison} options={named(comparisons, texts.comparisons)} {...field('comparison')} />
+        <TextField label={texts.threshold} inputMode="decimal" {...field('threshold')} />
+        {isInBytes(values) && (
+          <Select label={texts.unit} options={named(Object.keys(units) as Unit[])} {...field('unit')} />
         )}
       </div>
       <div class="pair-fields three">
         <Select
           label={texts.period}
-          value={String(next.period)}
-          options={lengths.map((each) => [String(each), lengthOf(each)] as const)}
-          onChange={(period) => setNext({ ...next, period: Number(period) })}
+          options={lengths.map((each) => [each, lengthOf(Number(each))] as const)}
+          {...field('period')}
         />
-        <TextField label={texts.periods} inputMode="numeric" value={evaluated} onInput={setEvaluated} />
+        <TextField label={texts.periods} inputMode="numeric" {...field('evaluationPeriods')} />
         <TextField
           label={texts.datapoints}
-          error={isTooMany ? texts.datapointsBad : undefined}
+          error={datapointsFault}
           inputMode="numeric"
-          value={datapoints}
-          onInput={setDatapoints}
+          {...field('datapointsToAlarm')}
         />
       </div>
-      <Select
-        label={texts.missing}
-        value={next.missingData}
-        options={missingData.map((each) => [each, texts.missings[each]] as const)}
-        onChange={(chosen) => setNext({ ...next, missingData: chosen })}
-      />
-      <fieldset class="stack tight">
-        <legend>{texts.actions}</legend>
-        <Switch
-          label={texts.actionsEnabled}
-          hint={texts.actionsHint}
-          checked={next.actionsEnabled}
-          onChange={(actionsEnabled) => setNext({ ...next, actionsEnabled })}
-        />
-        {(['ALARM', 'OK', 'INSUFFICIENT_DATA'] as const).map((state) => {
-          const bad = badAction(state);
-          return (
-            <TextField
-              key={state}
-              label={texts.onState[state]}
-              error={bad === undefined ? undefined : texts.actionBad(bad)}
-              rows={1}
-              value={actions[state]}
-              onInput={(value) => setActions({ ...actions, [state]: value })}
-            />
-          );
-        })}
-      </fieldset>
-    </DialogForm>
+    </>
   );
 }

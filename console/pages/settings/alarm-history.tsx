@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { date, exactDate, t } from '../../messages/messages.ts';
 import { getAlarmHistory, type AlarmEvent } from '../../s3/monitoring.ts';
 import { session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { ErrorBox } from '../../ui/notices.tsx';
 
 /** The history of an alarm over the last 30 days, read when it is opened. */
@@ -39,11 +40,7 @@ export function AlarmHistory({ bucket, name }: { readonly bucket: string; readon
           ))}
         </ol>
       )}
-      {next !== undefined && (
-        <button type="button" onClick={() => void read(next)}>
-          {texts.older}
-        </button>
-      )}
+      {next !== undefined && <Button onClick={() => void read(next)}>{texts.older}</Button>}
     </details>
   );
 }

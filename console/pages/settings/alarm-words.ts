@@ -1,17 +1,17 @@
 import { curlCommand } from '../../format/commands.ts';
 import { number, size, t } from '../../messages/messages.ts';
-import { alarmDocument, type AlarmSettings } from '../../s3/monitoring.ts';
+import { alarmDocument, isInBytes, type AlarmSettings } from '../../s3/monitoring.ts';
 import { config } from '../../session/session.ts';
 
 /** Describes the condition of an alarm: `Size in bytes (Maximum) is greater than 10 GB`. */
-export function conditionOf({ metric, statistic, comparison, threshold }: AlarmSettings): string {
+export function conditionOf(alarm: AlarmSettings): string {
+  const { metric, statistic, comparison, threshold } = alarm;
   const texts = t.value.alarms;
-  const isBytes = metric === 'BucketSizeBytes' && statistic !== 'SampleCount';
   return texts.condition(
     texts.metrics[metric],
     t.value.monitoring.statistics[statistic],
     texts.comparisons[comparison],
-    isBytes ? size(threshold) : number(threshold),
+    isInBytes(alarm) ? size(threshold) : number(threshold),
   );
 }
 

@@ -8,9 +8,9 @@ import { visibleName } from '../../format/names.ts';
 import { date, exactDate, t } from '../../messages/messages.ts';
 import { deleteAlarm, getMonitoring, listAlarms, putAlarm, type Alarm, type AlarmState } from '../../s3/monitoring.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
-import { Icon } from '../../ui/icons.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, notify } from '../../ui/notices.tsx';
 
@@ -69,24 +69,10 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
           <div class="row">
             <StateBadge state={alarm.state} />
             <strong class="grow wrap-anywhere">{visibleName(alarm.name)}</strong>
-            <button
-              type="button"
-              class="quiet"
-              disabled={!isOn}
-              aria-label={texts.editNamed(alarm.name)}
-              onClick={() => void edit(alarm)}
-            >
+            <Button kind="quiet" label={texts.editNamed(alarm.name)} disabled={!isOn} onClick={() => void edit(alarm)}>
               {t.value.details.edit}
-            </button>
-            <button
-              type="button"
-              class="quiet square"
-              aria-label={texts.deleteNamed(alarm.name)}
-              title={texts.deleteNamed(alarm.name)}
-              onClick={() => void remove(alarm)}
-            >
-              <Icon name="trash" />
-            </button>
+            </Button>
+            <Button icon="trash" tip={texts.deleteNamed(alarm.name)} onClick={() => void remove(alarm)} />
           </div>
           {alarm.description !== '' && <p class="wrap-anywhere">{visibleName(alarm.description)}</p>}
           <p>
@@ -101,10 +87,9 @@ export function AlarmsSection({ bucket }: { readonly bucket: string }) {
       ))}
       {list.length === 0 && <p>{texts.none}</p>}
       <div class="row">
-        <button type="button" disabled={!isOn} onClick={() => void edit(undefined)}>
-          <Icon name="plus" />
+        <Button icon="plus" disabled={!isOn} onClick={() => void edit(undefined)}>
           {texts.add}
-        </button>
+        </Button>
       </div>
       <CommandLine
         label="curl"

@@ -1,18 +1,19 @@
-import { useState } from 'preact/hooks';
 import { isOriginPattern } from './origin-pattern.ts';
 import { awsCommand } from '../../format/commands.ts';
 import { corsJson } from '../../format/documents.ts';
 import { number, t } from '../../messages/messages.ts';
 import { RuleRow } from '../../panels/rule-row.tsx';
-import { corsMethods, getCors, putCors, type CorsRule } from '../../s3/cors.ts';
+import { getCors, putCors } from '../../s3/cors.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { useForm } from '../../ui/form.ts';
 import { linesOf } from '../../ui/lines.ts';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { corsMethods, type CorsRule } from '../../../shared/documents/cors.ts';
 
 /** The CORS rules: which pages of other origins may use a bucket. */
 export function CorsSection({ bucket }: { readonly bucket: string }) {
@@ -55,10 +56,9 @@ export function CorsSection({ bucket }: { readonly bucket: string }) {
       ))}
       {rules.length === 0 && <p>{texts.none}</p>}
       <div class="row">
-        <button type="button" onClick={() => void edit(rules.length)}>
-          <Icon name="plus" />
+        <Button icon="plus" onClick={() => void edit(rules.length)}>
           {texts.add}
-        </button>
+        </Button>
       </div>
       <CommandLine command={commandOf(bucket, rules)} />
     </div>
@@ -74,7 +74,7 @@ function commandOf(bucket: string, rules: readonly CorsRule[], ifNone: 'get' | '
   return awsCommand(config.value!, 's3api', ...words);
 }
 
-function describe({ methods, headers, expose, maxAge }: CorsRule): string {
+function describe({ methods, headers = [], expose = [], maxAge }: CorsRule): string {
   const texts = t.value.cors;
   return [
     methods.join(', '),
@@ -96,21 +96,24 @@ function RuleDialog({
   readonly onDone: (rule: CorsRule) => void;
 }) {
   const texts = t.value.cors;
-  const [origins, setOrigins] = useState(rule?.origins.join('\n') ?? '');
-  const [methods, setMethods] = useState<readonly string[]>(rule?.methods ?? ['GET']);
-  const [headers, setHeaders] = useState(rule?.headers.join('\n') ?? '');
-  const [expose, setExpose] = useState(rule?.expose.join('\n') ?? '');
-  const [maxAge, setMaxAge] = useState(rule?.maxAge === undefined ? '' : String(rule.maxAge));
+  const { values, field } = useForm(() => ({
+    origins: rule?.origins.join('\n') ?? '',
+    methods: rule?.methods ?? ['GET'],
+    headers: rule?.headers?.join('\n') ?? '',
+    expose: rule?.expose?.join('\n') ?? '',
+    maxAge: String(rule?.maxAge ?? ''),
+  }));
+  const { origins, methods, headers, expose, maxAge } = values;
   const bad = linesOf(origins).find((origin) => !isOriginPattern(origin));
   const isBadAge = maxAge !== '' && !/^\d{1,9}$/.test(maxAge);
   const isReady = linesOf(origins).length > 0 && bad === undefined && methods.length > 0 && !isBadAge;
   const done: CorsRule = {
-    id: rule?.id ?? '',
+    ...(rule?.id !== undefined && { id: rule.id }),
     origins: linesOf(origins),
     methods,
-    headers: linesOf(headers),
-    expose: linesOf(expose),
-    maxAge: maxAge === '' ? undefined : Number(maxAge),
+    ...(linesOf(headers).length > 0 && { headers: linesOf(headers) }),
+    ...(linesOf(expose).length > 0 && { expose: linesOf(expose) }),
+    ...(maxAge !== '' && { maxAge: Number(maxAge) }),
   };
   return (
     <DialogForm
@@ -126,8 +129,7 @@ function RuleDialog({
         error={bad === undefined ? undefined : texts.originBad(bad)}
         rows={3}
         autofocus
-        value={origins}
-        onInput={setOrigins}
+        {...field('origins')}
       />
       <fieldset class="choices">
         <legend>{texts.methods}</legend>
@@ -138,16 +140,18 @@ function RuleDialog({
               checked={methods.includes(method)}
               onChange={(event) => {
                 const isOn = event.currentTarget.checked;
-                setMethods(corsMethods.filter((each) => (each === method ? isOn : methods.includes(each))));
+                field('methods').onInput(
+                  corsMethods.filter((each) => (each === method ? isOn : methods.includes(each))),
+                );
               }}
             />
             {method}
           </label>
         ))}
       </fieldset>
-      <TextField label={texts.headers} hint={texts.headersHint} rows={2} value={headers} onInput={setHeaders} />
-      <TextField label={texts.expose} hint={texts.exposeHint} rows={2} value={expose} onInput={setExpose} />
-      <TextField label={texts.maxAge} hint={texts.maxAgeHint} inputMode="numeric" value={maxAge} onInput={setMaxAge} />
+      <TextField label={texts.headers} hint={texts.headersHint} rows={2} {...field('headers')} />
+      <TextField label={texts.expose} hint={texts.exposeHint} rows={2} {...field('expose')} />
+      <TextField label={texts.maxAge} hint={texts.maxAgeHint} inputMode="numeric" {...field('maxAge')} />
     </DialogForm>
   );
 }

@@ -1,16 +1,19 @@
-import { useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { awsCommand } from '../../format/commands.ts';
 import { lifecycleJson } from '../../format/documents.ts';
 import { visibleName } from '../../format/names.ts';
 import { number, t } from '../../messages/messages.ts';
+import { ContentCount } from '../../panels/content-count.tsx';
 import { getVersioning } from '../../s3/buckets.ts';
 import { getLifecycle, putLifecycle, type LifecycleRule, type SimpleRule } from '../../s3/lifecycle.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
-import { ask, DialogForm, Field } from '../../ui/dialog.tsx';
-import { Icon } from '../../ui/icons.tsx';
+import { ask, DialogForm } from '../../ui/dialog.tsx';
+import { useForm } from '../../ui/form.ts';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
+import { TextField } from '../../ui/text-field.tsx';
 
 /** The lifecycle rules, which can be added, changed, switched on and off, and removed. Those that the form does not support are only shown. */
 export function LifecycleSection({ bucket }: { readonly bucket: string }) {
@@ -37,6 +40,7 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
       <RuleDialog
         rule={rule}
         taken={names}
+        bucket={bucket}
         isVersioned={isVersioned}
         commandOf={(each) => commandOf(bucket, withRule(each))}
         onDone={answer}
@@ -75,22 +79,14 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
                   rules.map((each) => (each === rule ? { ...rule, isEnabled: !rule.isEnabled } : each)),
                 )}
               />
-              <button
-                type="button"
-                class="quiet"
-                aria-label={`${t.value.details.edit}: ${rule.name}`}
-                onClick={() => void edit(rule)}
-              >
+              <Button kind="quiet" label={`${t.value.details.edit}: ${rule.name}`} onClick={() => void edit(rule)}>
                 {t.value.details.edit}
-              </button>
-              <button
-                type="button"
-                class="quiet square"
-                aria-label={`${t.value.common.remove}: ${rule.name}`}
+              </Button>
+              <Button
+                icon="trash"
+                label={`${t.value.common.remove}: ${rule.name}`}
                 onClick={() => save(rules.filter((each) => each !== rule))}
-              >
-                <Icon name="trash" />
-              </button>
+              />
               <CopyButton
                 name={`${t.value.common.command}: ${t.value.common.remove} ${rule.name}`}
                 text={commandOf(
@@ -105,10 +101,9 @@ export function LifecycleSection({ bucket }: { readonly bucket: string }) {
       ))}
       {rules.length === 0 && <p>{texts.none}</p>}
       <div class="row">
-        <button type="button" onClick={() => void edit(undefined)}>
-          <Icon name="plus" />
+        <Button icon="plus" onClick={() => void edit(undefined)}>
           {texts.add}
-        </button>
+        </Button>
       </div>
       <CommandLine command={commandOf(bucket, rules)} />
     </div>
@@ -140,12 +135,14 @@ function describe({ prefix, days, noncurrentDays }: SimpleRule): string {
 }
 
 function RuleDialog({
+  bucket,
   rule,
   taken,
   isVersioned,
   commandOf,
   onDone,
 }: {
+  readonly bucket: string;
   readonly rule: SimpleRule | undefined;
   readonly taken: readonly string[];
   readonly isVersioned: boolean;
@@ -153,17 +150,22 @@ function RuleDialog({
   readonly onDone: (rule: SimpleRule) => void;
 }) {
   const texts = t.value.lifecycle;
-  const [name, setName] = useState(rule?.name ?? '');
-  const [prefix, setPrefix] = useState(rule?.prefix ?? '');
-  const [days, setDays] = useState(rule?.days === undefined ? '' : String(rule.days));
-  const [noncurrent, setNoncurrent] = useState(rule?.noncurrentDays === undefined ? '' : String(rule.noncurrentDays));
+  const { values, field } = useForm(() => ({
+    name: rule?.name ?? '',
+    prefix: rule?.prefix ?? '',
+    days: String(rule?.days ?? ''),
+    noncurrent: String(rule?.noncurrentDays ?? ''),
+  }));
+  const { prefix, days, noncurrent } = values;
+  const name = values.name.trim();
   const isDays = (text: string): boolean => /^[1-9]\d{0,5}$/.test(text);
   const isBad = [days, noncurrent].some((text) => text !== '' && !isDays(text));
-  const isTaken = taken.includes(name.trim());
-  const isReady = name.trim() !== '' && !isTaken && !isBad && (days !== '' || noncurrent !== '');
+  const concerned = useMemo(() => [{ kind: 'folder', key: prefix } as const], [prefix]);
+  const isTaken = taken.includes(name);
+  const isReady = name !== '' && !isTaken && !isBad && (days !== '' || noncurrent !== '');
   const done: SimpleRule = {
     kind: 'simple',
-    name: name.trim(),
+    name,
     prefix,
     days: days === '' ? undefined : Number(days),
     noncurrentDays: noncurrent === '' ? undefined : Number(noncurrent),
@@ -177,36 +179,31 @@ function RuleDialog({
       disabled={!isReady}
       onSubmit={() => onDone(done)}
     >
-      <Field label={texts.name} error={isTaken ? texts.taken : undefined}>
-        {(ids) => (
-          <input
-            {...ids}
-            autofocus
-            maxLength={255}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label={texts.prefix} hint={texts.prefixHint}>
-        {(ids) => <input {...ids} value={prefix} onInput={(event) => setPrefix(event.currentTarget.value)} />}
-      </Field>
-      <Field label={texts.days} hint={isVersioned ? texts.daysVersioned : texts.daysUnversioned}>
-        {(ids) => (
-          <input {...ids} inputMode="numeric" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
-        )}
-      </Field>
-      <Field label={texts.noncurrentDays} hint={isVersioned ? texts.noncurrentHint : texts.noncurrentOff}>
-        {(ids) => (
-          <input
-            {...ids}
-            inputMode="numeric"
-            disabled={!isVersioned}
-            value={noncurrent}
-            onInput={(event) => setNoncurrent(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={texts.name}
+        error={isTaken ? texts.taken : undefined}
+        autofocus
+        maxLength={255}
+        {...field('name')}
+      />
+      <TextField label={texts.prefix} hint={texts.prefixHint} {...field('prefix')} />
+      <div>
+        <p>{texts.concerns}</p>
+        <ContentCount bucket={bucket} entries={concerned} />
+      </div>
+      <TextField
+        label={texts.days}
+        hint={isVersioned ? texts.daysVersioned : texts.daysUnversioned}
+        inputMode="numeric"
+        {...field('days')}
+      />
+      <TextField
+        label={texts.noncurrentDays}
+        hint={isVersioned ? texts.noncurrentHint : texts.noncurrentOff}
+        inputMode="numeric"
+        disabled={!isVersioned}
+        {...field('noncurrent')}
+      />
     </DialogForm>
   );
 }

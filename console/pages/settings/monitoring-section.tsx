@@ -7,8 +7,8 @@ import { locale, minute, number, size, t } from '../../messages/messages.ts';
 import {
   getMetricData,
   getMonitoring,
+  isInBytes,
   statistics,
-  type Datapoint,
   type Metric,
   type MetricData,
   type Statistic,
@@ -17,7 +17,7 @@ import { config, session } from '../../session/session.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
-import { Select } from '../../ui/select.tsx';
+import { named, Select } from '../../ui/select.tsx';
 import { TimeField } from '../../ui/text-field.tsx';
 
 /** The history of a bucket's size and number of objects, and their current values. */
@@ -71,7 +71,7 @@ export function MonitoringSection({ bucket }: { readonly bucket: string }) {
             ['year', texts.year],
             ['custom', texts.custom],
           ]}
-          onChange={(chosen) => {
+          onInput={(chosen) => {
             setPreset(chosen);
             setUntil(Date.now());
           }}
@@ -85,8 +85,8 @@ export function MonitoringSection({ bucket }: { readonly bucket: string }) {
         <Select
           label={texts.statistic}
           value={statistic}
-          options={statistics.map((each) => [each, texts.statistics[each]] as const)}
-          onChange={setStatistic}
+          options={named(statistics, texts.statistics)}
+          onInput={setStatistic}
         />
       </div>
       {!isRange && <p class="hint bad">{texts.rangeBad}</p>}
@@ -143,7 +143,7 @@ function Graph({
 }) {
   const texts = t.value.monitoring;
   const name = metric === 'BucketSizeBytes' ? texts.size : texts.count;
-  const isBytes = metric === 'BucketSizeBytes' && statistic !== 'SampleCount';
+  const isBytes = isInBytes({ metric, statistic });
   const shown = isBytes ? size : number;
   const { datapoints } = data;
   const values = datapoints.map((point) => point.value);
@@ -189,7 +189,7 @@ function Table({
   points,
   shown,
 }: {
-  readonly points: readonly Datapoint[];
+  readonly points: MetricData['datapoints'];
   readonly shown: (value: number) => string;
 }) {
   const [isOpen, setIsOpen] = useState(false);

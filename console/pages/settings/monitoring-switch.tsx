@@ -23,8 +23,8 @@ export function MonitoringSwitch({
       <Switch
         label={texts.switch}
         hint={isOn ? undefined : texts.isOff}
-        checked={isOn}
-        onChange={(wanted) =>
+        value={isOn}
+        onInput={(wanted) =>
           void attempt(async () => {
             await putMonitoring(client, bucket, wanted);
             notify(t.value.common.saved);

@@ -5,6 +5,7 @@ import { getQuota } from '../../s3/account.ts';
 import { getEncryption, getVersioning, headBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
 import { loadFacts } from '../../session/buckets.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
@@ -61,9 +62,9 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
         <h2>{texts.versioning}</h2>
         <p>{texts[`versioning${versioning}`]}</p>
         <div class="row">
-          <button type="button" onClick={() => change(() => putVersioning(client, bucket, status))}>
+          <Button onClick={() => change(() => putVersioning(client, bucket, status))}>
             {versioning === 'Enabled' ? texts.suspend : texts.enable}
-          </button>
+          </Button>
         </div>
         <CommandLine command={versioningCommand(config.value!, bucket, status)} />
       </section>
@@ -71,9 +72,9 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
         <h2>{texts.encryption}</h2>
         <p>{encrypted ? texts.encryptionOn : texts.encryptionOff}</p>
         <div class="row">
-          <button type="button" onClick={() => change(() => putEncryption(client, bucket, !encrypted))}>
+          <Button onClick={() => change(() => putEncryption(client, bucket, !encrypted))}>
             {encrypted ? texts.turnOff : texts.enable}
-          </button>
+          </Button>
         </div>
         <CommandLine command={encryptionCommand(config.value!, bucket, !encrypted)} />
       </section>

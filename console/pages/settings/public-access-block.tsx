@@ -1,6 +1,6 @@
 import { awsCommand } from '../../format/commands.ts';
 import { t } from '../../messages/messages.ts';
-import { getPublicAccessBlock, publicAccessSwitches, putPublicAccessBlock } from '../../s3/access.ts';
+import { getPublicAccessBlock, publicAccessSwitches, putPublicAccessBlock, switchElement } from '../../s3/access.ts';
 import { loadFacts } from '../../session/buckets.ts';
 import { config, session } from '../../session/session.ts';
 import { CopyButton } from '../../ui/command-line.tsx';
@@ -29,8 +29,8 @@ export function PublicAccessBlockSection({ bucket }: { readonly bucket: string }
               <div class="grow">
                 <Switch
                   label={label}
-                  checked={block[name]}
-                  onChange={() =>
+                  value={block[name]}
+                  onInput={() =>
                     void attempt(async () => {
                       await putPublicAccessBlock(client, bucket, next);
                       notify(t.value.common.saved);
@@ -44,7 +44,7 @@ export function PublicAccessBlockSection({ bucket }: { readonly bucket: string }
                 text={awsCommand(
                   config.value!,
                   ...words,
-                  publicAccessSwitches.map((each) => `${each}=${next[each]}`).join(','),
+                  publicAccessSwitches.map((each) => `${switchElement(each)}=${next[each]}`).join(','),
                 )}
               />
             </div>

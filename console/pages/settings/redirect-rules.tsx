@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
 import { visibleName } from '../../format/names.ts';
 import { t } from '../../messages/messages.ts';
 import { RuleRow } from '../../panels/rule-row.tsx';
 import type { RedirectRule } from '../../s3/website.ts';
+import { Button } from '../../ui/button.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
-import { Icon } from '../../ui/icons.tsx';
-import { Select } from '../../ui/select.tsx';
+import { useForm } from '../../ui/form.ts';
+import { named, Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 
 const errorCodes = ['400', '403', '404', '405', '500', '503'] as const;
@@ -23,6 +23,9 @@ const newRule: RedirectRule = {
 
 /** Returns whether a text is a host name or address, with or without a port, and not a URL or a path. */
 export const isHost = (text: string): boolean => /^[\w.-]+(?::\d{1,5})?$|^\[[\da-f:.]+\](?::\d{1,5})?$/i.test(text);
+
+/** The protocols of a redirect, as options. */
+export const protocolOptions = () => named(['', 'https', 'http'], { '': t.value.website.sameProtocol });
 
 /** The redirect rules of a website, which are saved with the rest of its form. */
 export function RedirectRules({
@@ -64,10 +67,9 @@ export function RedirectRules({
       ))}
       {rules.length === 0 && <p class="muted">{texts.noRules}</p>}
       <div class="row">
-        <button type="button" onClick={() => void edit(rules.length)}>
-          <Icon name="plus" />
+        <Button icon="plus" onClick={() => void edit(rules.length)}>
           {texts.addRule}
-        </button>
+        </Button>
       </div>
     </section>
   );
@@ -89,7 +91,8 @@ function targetOf({ protocol, host, replacePrefix, replaceKey, code }: RedirectR
   return `→ ${code || '301'} ${visibleName(`${origin}/${path}`)}`;
 }
 
-type Replacement = 'path' | 'prefix' | 'key';
+const replacementOf = ({ replacePrefix, replaceKey }: RedirectRule): 'path' | 'prefix' | 'key' =>
+  replaceKey !== '' ? 'key' : replacePrefix !== undefined ? 'prefix' : 'path';
 
 function RuleDialog({
   rule,
@@ -101,15 +104,15 @@ function RuleDialog({
   readonly onDone: (rule: RedirectRule) => void;
 }) {
   const texts = t.value.website;
-  const [next, setNext] = useState(rule ?? newRule);
-  const [replacement, setReplacement] = useState<Replacement>(
-    next.replaceKey !== '' ? 'key' : next.replacePrefix !== undefined ? 'prefix' : 'path',
-  );
-  const set = (name: keyof RedirectRule) => (value: string) => setNext({ ...next, [name]: value });
+  const { values, field } = useForm(() => {
+    const before = rule ?? newRule;
+    return { ...before, replacePrefix: before.replacePrefix ?? '', replacement: replacementOf(before) };
+  });
+  const { replacement, ...next } = values;
   const done: RedirectRule = {
     ...next,
     host: next.host.trim(),
-    replacePrefix: replacement === 'prefix' ? (next.replacePrefix ?? '') : undefined,
+    replacePrefix: replacement === 'prefix' ? next.replacePrefix : undefined,
     replaceKey: replacement === 'key' ? next.replaceKey : '',
   };
   const isBadHost = done.host !== '' && !isHost(done.host);
@@ -127,55 +130,39 @@ function RuleDialog({
       disabled={isBadHost || isNothing}
       onSubmit={() => onDone(done)}
     >
-      <TextField label={texts.prefix} hint={texts.prefixHint} value={next.prefix} autofocus onInput={set('prefix')} />
+      <TextField label={texts.prefix} hint={texts.prefixHint} autofocus {...field('prefix')} />
       <Select
         label={texts.errorCode}
-        value={next.errorCode}
         options={[
           ['', texts.anyResponse],
           ...own(errorCodes, next.errorCode).map((code) => [code, texts.status(code)] as const),
         ]}
-        onChange={set('errorCode')}
+        {...field('errorCode')}
       />
       <Select
         label={texts.replace}
-        value={replacement}
         options={[
           ['path', texts.samePath],
           ['prefix', texts.withPrefix],
           ['key', texts.withKey],
         ]}
-        onChange={setReplacement}
+        {...field('replacement')}
       />
-      {replacement === 'prefix' && (
-        <TextField label={texts.replacePrefix} value={next.replacePrefix ?? ''} onInput={set('replacePrefix')} />
-      )}
-      {replacement === 'key' && (
-        <TextField label={texts.replaceKey} value={next.replaceKey} onInput={set('replaceKey')} />
-      )}
+      {replacement === 'prefix' && <TextField label={texts.replacePrefix} {...field('replacePrefix')} />}
+      {replacement === 'key' && <TextField label={texts.replaceKey} {...field('replaceKey')} />}
       <TextField
         label={texts.targetHost}
         hint={texts.targetHostHint}
         error={isBadHost ? texts.hostBad : undefined}
-        value={next.host}
-        onInput={set('host')}
+        {...field('host')}
       />
       <div class="pair-fields">
-        <Select
-          label={texts.protocol}
-          value={next.protocol}
-          options={[
-            ['', texts.sameProtocol],
-            ['https', 'https'],
-            ['http', 'http'],
-          ]}
-          onChange={set('protocol')}
-        />
+        <Select label={texts.protocol} options={protocolOptions()} {...field('protocol')} />
         <Select
           label={texts.code}
+          options={named(own(codes, next.code))}
+          {...field('code')}
           value={next.code || '301'}
-          options={own(codes, next.code).map((code) => [code, code] as const)}
-          onChange={set('code')}
         />
       </div>
       {isNothing && <p class="hint">{texts.nothing}</p>}

@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks';
 import { addStatement, isPublicPolicy, statements } from './policy.ts';
-import { isHost, RedirectRules } from './redirect-rules.tsx';
+import { isHost, protocolOptions, RedirectRules } from './redirect-rules.tsx';
 import { awsCommand } from '../../format/commands.ts';
 import { websiteJson } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
@@ -9,13 +8,22 @@ import { deleteWebsite, getWebsite, putWebsite, type RedirectRule, type Website 
 import { loadFacts } from '../../session/buckets.ts';
 import { websiteAddress } from '../../session/config.ts';
 import { config, session } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
+import { useForm, useSaving } from '../../ui/form.ts';
 import { useLoaded } from '../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
-import { Select } from '../../ui/select.tsx';
+import { named, Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 
-const newWebsite: Website = { kind: 'pages', index: 'index.html', error: '', rules: [] };
+const newForm = {
+  kind: 'pages' as Website['kind'],
+  index: 'index.html',
+  error: '',
+  rules: [] as readonly RedirectRule[],
+  host: '',
+  protocol: '',
+};
 
 /** The website of a bucket: its switch, pages and redirects. */
 export function WebsiteSection({ bucket }: { readonly bucket: string }) {
@@ -46,45 +54,31 @@ function WebsiteForm({
 }) {
   const { client } = session.value!;
   const texts = t.value.website;
-  const before = website ?? newWebsite;
-  const [kind, setKind] = useState<Website['kind']>(before.kind);
-  const [index, setIndex] = useState(before.kind === 'pages' ? before.index : 'index.html');
-  const [errorPage, setErrorPage] = useState(before.kind === 'pages' ? before.error : '');
-  const [rules, setRules] = useState<readonly RedirectRule[]>(before.kind === 'pages' ? before.rules : []);
-  const [host, setHost] = useState(before.kind === 'redirect' ? before.host : '');
-  const [protocol, setProtocol] = useState(before.kind === 'redirect' ? before.protocol : '');
-  const [error, setError] = useState<unknown>();
-  const next: Website =
-    kind === 'pages' ? { kind, index, error: errorPage, rules } : { kind, host: host.trim(), protocol };
+  const { values, field } = useForm<typeof newForm>(() => ({ ...newForm, ...website }));
+  const { kind, index, error, rules, host, protocol } = values;
+  const { failure, save } = useSaving();
+  const next: Website = kind === 'pages' ? { kind, index, error, rules } : { kind, host: host.trim(), protocol };
   const isBadIndex = kind === 'pages' && (index === '' || index.includes('/'));
   const isBadHost = kind === 'redirect' && !isHost(host.trim());
   const isChanged = website === undefined || JSON.stringify(next) !== JSON.stringify(website);
-  const save = async (act: () => Promise<void>): Promise<void> => {
-    setError(undefined);
-    try {
+  const change = (act: () => Promise<void>): void =>
+    void save(async () => {
       await act();
       notify(t.value.common.saved);
       onChanged();
-    } catch (failure) {
-      setError(failure);
-    }
-  };
+    });
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void save(() => putWebsite(client, bucket, next));
+        change(() => putWebsite(client, bucket, next));
       }}
     >
       <Select
         label={texts.mode}
-        value={kind}
-        options={[
-          ['pages', texts.pages],
-          ['redirect', texts.redirectAll],
-        ]}
-        onChange={setKind}
+        options={named(['pages', 'redirect'] as const, { pages: texts.pages, redirect: texts.redirectAll })}
+        {...field('kind')}
       />
       {kind === 'pages' ? (
         <>
@@ -92,14 +86,13 @@ function WebsiteForm({
             label={texts.index}
             hint={texts.indexHint}
             error={isBadIndex ? texts.indexBad : undefined}
-            value={index}
-            onInput={setIndex}
+            {...field('index')}
           />
-          <TextField label={texts.error} hint={texts.errorHint} value={errorPage} onInput={setErrorPage} />
+          <TextField label={texts.error} hint={texts.errorHint} {...field('error')} />
           <RedirectRules
             rules={rules}
-            commandOf={(each) => commandOf(bucket, { kind, index, error: errorPage, rules: each })}
-            onChange={setRules}
+            commandOf={(each) => commandOf(bucket, { kind, index, error, rules: each })}
+            onChange={field('rules').onInput}
           />
         </>
       ) : (
@@ -108,30 +101,20 @@ function WebsiteForm({
             label={texts.host}
             hint={texts.hostHint}
             error={isBadHost && host !== '' ? texts.hostBad : undefined}
-            value={host}
-            onInput={setHost}
+            {...field('host')}
           />
-          <Select
-            label={texts.protocol}
-            value={protocol}
-            options={[
-              ['', texts.sameProtocol],
-              ['https', 'https'],
-              ['http', 'http'],
-            ]}
-            onChange={setProtocol}
-          />
+          <Select label={texts.protocol} options={protocolOptions()} {...field('protocol')} />
         </>
       )}
-      {error !== undefined && <ErrorBox error={error} />}
+      {failure !== undefined && <ErrorBox error={failure} />}
       <div class="row">
-        <button type="submit" class="primary" disabled={isBadIndex || isBadHost || !isChanged}>
+        <Button type="submit" kind="primary" disabled={isBadIndex || isBadHost || !isChanged}>
           {website === undefined ? texts.turnOn : t.value.common.save}
-        </button>
+        </Button>
         {website !== undefined && (
-          <button type="button" class="bad" onClick={() => void save(() => deleteWebsite(client, bucket))}>
+          <Button kind="bad" onClick={() => change(() => deleteWebsite(client, bucket))}>
             {texts.turnOff}
-          </button>
+          </Button>
         )}
       </div>
       <CommandLine command={commandOf(bucket, next)} />
@@ -195,9 +178,7 @@ function Visitors({ bucket }: { readonly bucket: string }) {
       <p>{texts.anonymous}</p>
       <p class="hint">{texts.openMeaning}</p>
       <div class="row">
-        <button type="button" onClick={open}>
-          {texts.openBucket}
-        </button>
+        <Button onClick={open}>{texts.openBucket}</Button>
       </div>
       <CommandLine command={awsCommand(config.value!, 's3api', ...command)} />
     </div>

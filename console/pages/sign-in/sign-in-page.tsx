@@ -5,8 +5,10 @@ import { getAccount } from '../../s3/account.ts';
 import { isFailure } from '../../s3/failure.ts';
 import { hasWebCrypto } from '../../s3/secret-key.ts';
 import { config, session, signedOut, signIn } from '../../session/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { saveText } from '../../ui/save-text.ts';
 import { Mark } from '../../ui/mark.tsx';
+import { useSaving } from '../../ui/form.ts';
 import { ErrorBox } from '../../ui/notices.tsx';
 import { Field } from '../../ui/dialog.tsx';
 
@@ -19,40 +21,32 @@ export function SignInPage() {
   const [accessKeyId, setAccessKeyId] = useState('');
   const [keep, setKeep] = useState(false);
   const [wantsFile, setWantsFile] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { failure, busy, save } = useSaving();
   const texts = t.value.signIn;
   const { endpoint, region } = config.value!;
   const isSecure = hasWebCrypto();
 
   const submit = async (): Promise<void> => {
     const field = secret.current!;
-    setBusy(true);
-    setError(undefined);
-    try {
-      await signIn(accessKeyId.trim(), field.value, keep);
-      if (wantsFile) {
-        const account = await getAccount(session.value!.client).catch(() => undefined);
-        const project = account?.projectId ?? '';
-        saveText(
-          'stillage.rc',
-          rcFile({ endpoint, region, project, accessKeyId: accessKeyId.trim(), secret: field.value }),
-        );
-      }
-      field.value = '';
-    } catch (failure) {
-      setError(failure);
-      setBusy(false);
+    await signIn(accessKeyId.trim(), field.value, keep);
+    if (wantsFile) {
+      const account = await getAccount(session.value!.client).catch(() => undefined);
+      const project = account?.project.id ?? '';
+      saveText(
+        'stillage.rc',
+        rcFile({ endpoint, region, project, accessKeyId: accessKeyId.trim(), secret: field.value }),
+      );
     }
+    field.value = '';
   };
 
-  const isRefused = isFailure(error, 'InvalidAccessKeyId', 'SignatureDoesNotMatch');
+  const isRefused = isFailure(failure, 'InvalidAccessKeyId', 'SignatureDoesNotMatch');
   return (
     <main class="sign-in">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void submit();
+          void save(submit);
         }}
       >
         <header>
@@ -63,12 +57,12 @@ export function SignInPage() {
           <h1>{texts.title}</h1>
           <p class="muted">{texts.endpoint(endpoint)}</p>
         </header>
-        {error === undefined && signedOut.value !== undefined && signedOut.value !== 'asked' && (
+        {failure === undefined && signedOut.value !== undefined && signedOut.value !== 'asked' && (
           <p class="note-box" role="status">
             {texts[signedOut.value]}
           </p>
         )}
-        {error !== undefined && <ErrorBox error={isRefused ? new Error(texts.refused) : error} />}
+        {failure !== undefined && <ErrorBox error={isRefused ? new Error(texts.refused) : failure} />}
         <Field label={texts.accessKey}>
           {(ids) => (
             <input
@@ -109,9 +103,9 @@ export function SignInPage() {
           </label>
           {wantsFile && <p class="hint">{texts.rcMeaning}</p>}
         </div>
-        <button type="submit" class="primary" disabled={busy}>
+        <Button type="submit" kind="primary" disabled={busy}>
           {texts.submit}
-        </button>
+        </Button>
       </form>
     </main>
   );

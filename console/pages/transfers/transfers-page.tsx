@@ -3,6 +3,7 @@ import { visibleName } from '../../format/names.ts';
 import { number, size, t } from '../../messages/messages.ts';
 import type { Job, JobKind } from '../../transfers/job.ts';
 import { clearEnded, jobs } from '../../transfers/queue.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { Empty, explain } from '../../ui/notices.tsx';
@@ -15,11 +16,7 @@ export function TransfersPage() {
     <div class="page">
       <div class="page-head">
         <h1>{texts.title}</h1>
-        {all.some((job) => !job.isActive.value) && (
-          <button type="button" onClick={clearEnded}>
-            {texts.clear}
-          </button>
-        )}
+        {all.some((job) => !job.isActive.value) && <Button onClick={clearEnded}>{texts.clear}</Button>}
       </div>
       <UnfinishedUploads />
       {all.length === 0 ? (
@@ -77,24 +74,20 @@ function JobRow({ job }: { readonly job: Job }) {
           name={`${isLinks ? 'curl' : t.value.common.command}: ${texts.kinds[spec.kind]} ${visibleName(spec.title)}`}
         />
         {(state.value === 'running' || state.value === 'offline') && spec.kind !== 'archive' && (
-          <JobButton icon="pause" label={texts.pause} act={() => job.pause()} />
+          <Button icon="pause" tip={texts.pause} onClick={() => job.pause()} />
         )}
         {(state.value === 'paused' || state.value === 'offline') && (
-          <JobButton icon="play" label={texts.resume} act={() => job.resume()} />
+          <Button icon="play" tip={texts.resume} onClick={() => job.resume()} />
         )}
-        {job.isActive.value && <JobButton icon="stop" label={texts.stop} act={() => job.stop()} />}
+        {job.isActive.value && <Button icon="stop" tip={texts.stop} onClick={() => job.stop()} />}
         {state.value === 'failed' && (
-          <JobButton
+          <Button
             icon="refresh"
-            label={failed > 0 ? texts.retryFailed(failed) : t.value.common.retry}
-            act={() => job.retry()}
+            tip={failed > 0 ? texts.retryFailed(failed) : t.value.common.retry}
+            onClick={() => job.retry()}
           />
         )}
-        {job.undo.value !== undefined && (
-          <button type="button" onClick={job.undo.value}>
-            {t.value.common.undo}
-          </button>
-        )}
+        {job.undo.value !== undefined && <Button onClick={job.undo.value}>{t.value.common.undo}</Button>}
       </div>
       <div
         class={failed > 0 ? 'meter warn' : 'meter'}
@@ -116,21 +109,5 @@ function JobRow({ job }: { readonly job: Job }) {
         </ul>
       )}
     </section>
-  );
-}
-
-function JobButton({
-  icon,
-  label,
-  act,
-}: {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly act: () => void;
-}) {
-  return (
-    <button type="button" class="quiet square" aria-label={label} title={label} onClick={act}>
-      <Icon name={icon} />
-    </button>
   );
 }

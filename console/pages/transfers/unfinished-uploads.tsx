@@ -9,6 +9,7 @@ import { changes } from '../../transfers/queue.ts';
 import { discard, resumedItems, unfinishedUploads, type UnfinishedUpload } from '../../transfers/unfinished.ts';
 import { startUpload } from '../../transfers/upload.ts';
 import { whenLeft } from '../../transfers/upload-queue.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/command-line.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { attempt, notify } from '../../ui/notices.tsx';
@@ -50,7 +51,8 @@ export function UnfinishedUploads() {
     }
     if (items.length === 0) return;
     setUploads(uploads.filter((each) => each !== upload));
-    startUpload(client, upload.bucket, items, { title: upload.title, ask: askConflict, resumed: upload });
+    const { bucket, title, isQueued, id } = upload;
+    startUpload(client, bucket, items, { title, ask: askConflict, queueId: isQueued ? id : undefined });
   };
   const choose = (upload: UnfinishedUpload, from: keyof typeof fields): void => {
     wanted.current = upload;
@@ -92,9 +94,7 @@ export function UnfinishedUploads() {
               </div>
             </div>
             <div class="row">
-              <button type="button" onClick={() => choose(upload, isFolder ? 'folder' : 'files')}>
-                {words}
-              </button>
+              <Button onClick={() => choose(upload, isFolder ? 'folder' : 'files')}>{words}</Button>
               {parts.length > 0 && (
                 <CopyButton
                   name={`${t.value.common.command}: ${texts.discard} ${visibleName(title)}`}
@@ -107,8 +107,7 @@ export function UnfinishedUploads() {
                   }
                 />
               )}
-              <button
-                type="button"
+              <Button
                 onClick={() =>
                   void attempt(async () => {
                     await discard(client, upload);
@@ -117,7 +116,7 @@ export function UnfinishedUploads() {
                 }
               >
                 {texts.discard}
-              </button>
+              </Button>
             </div>
           </section>
         );

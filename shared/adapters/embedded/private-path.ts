@@ -1,4 +1,4 @@
-import { chmod, stat } from 'node:fs/promises';
+import { chmod, chown, stat } from 'node:fs/promises';
 
 /** The permissions of the group and others. */
 const foreign = 0o077;
@@ -15,4 +15,10 @@ export async function makePrivate(path: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'EPERM' && code !== 'EROFS') throw error;
   }
+}
+
+/** Gives a file that this process has created to the owner of another file, which needs the rights of root if that is somebody else. */
+export async function giveToOwnerOf(path: string, created: string): Promise<void> {
+  const [{ uid, gid }, own] = await Promise.all([stat(path), stat(created)]);
+  if (uid !== own.uid || gid !== own.gid) await chown(created, uid, gid);
 }

@@ -1,7 +1,7 @@
 import { BlobSizeDiffers, BlobMissing } from '../../ports/blob-store.ts';
 import type { BlobDescription, BlobOwner, BlobRef, BlobStore, ByteRange, OwnedBlob } from '../../ports/blob-store.ts';
 import { WholeBytes } from '../../ports/whole-bytes.ts';
-import { blobRef, timeOf } from '../embedded/blob-ref.ts';
+import { blobRef, timeOf } from '../embedded/blobs/blob-ref.ts';
 import { CryptoRandomness } from '../system/crypto-randomness.ts';
 import { UnlinkedFile } from './unlinked-file.ts';
 

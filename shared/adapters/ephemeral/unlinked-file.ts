@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync, write } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readStretch } from '../embedded/file-reader.ts';
+import { readStretch } from '../embedded/blobs/file-reader.ts';
 
 const writeFile = promisify(write);
 

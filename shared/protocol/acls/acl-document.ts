@@ -1,7 +1,7 @@
 import { cannedAcl, decodeAcl, encodeAcl, type Acl } from '../../access/acl.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { Buckets } from '../../metadata/buckets/buckets.ts';
-import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { Buckets } from '../../storage/buckets/buckets.ts';
+import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
 import type { Attributes } from '../../ports/key-value-table.ts';
 
 /** Reads the ACL of a bucket, which is private by default. */

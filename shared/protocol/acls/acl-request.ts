@@ -1,17 +1,11 @@
 import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
+import { writtenAcl, type WrittenAcl } from '../../documents/acl.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Fields } from '../../http/message.ts';
-import { readAccessControlPolicy, type WrittenAcl } from '../../xml/acl.ts';
-import { parseXml } from '../../xml/reader.ts';
-import type { DocumentBody } from '../operation.ts';
+import { optionalXmlBody } from '../bodies/xml-body.ts';
 
 /** The body of PutBucketAcl and PutObjectAcl, which is absent if header fields contain the ACL. */
-export const aclBody: DocumentBody<WrittenAcl | undefined> = {
-  maximum: 'documentBytes',
-  optional: true,
-  read: async (bytes, _, budget) =>
-    bytes.byteLength === 0 ? undefined : readAccessControlPolicy(await parseXml(bytes, budget)),
-};
+export const aclBody = optionalXmlBody(writtenAcl);
 
 /** Reads the ACL from the head of such a request. @throws S3Error as parseAclHeaders does */
 export const parseAclRequest: (fields: Fields) => AskedAcl | undefined = parseAclHeaders;
@@ -30,7 +24,7 @@ export function readAclRequest(
     });
   }
   if (headers !== undefined) return { owner: undefined, acl: headers };
-  if (document !== undefined) return { owner: document.owner, acl: { grants: document.grants } };
+  if (document !== undefined) return { owner: document.owner.id, acl: { grants: document.grants } };
   throw new S3Error('MissingSecurityHeader', {
     message: 'Your request was missing a required header: x-amz-acl, x-amz-grant-*, or a document.',
     details: { MissingHeaderName: 'x-amz-acl' },

@@ -1,7 +1,7 @@
 import { cannedAcl, isOwnersAlone, isPublicGrant, type Acl } from '../../access/acl.ts';
 import type { AskedAcl } from '../../access/acl-headers.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { BucketSettings, ObjectOwnership } from '../../metadata/buckets/bucket-settings.ts';
+import type { BucketSettings, ObjectOwnership } from '../../storage/buckets/bucket-settings.ts';
 
 /*
  * The effect of a bucket's settings on ACLs:

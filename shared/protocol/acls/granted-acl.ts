@@ -1,7 +1,7 @@
 import { resolveAcl, type AskedAcl, type ResolvedAcl } from '../../access/acl-headers.ts';
 import { cannedAcl } from '../../access/acl.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
 import { grantsOf } from './acl-document.ts';
 import { checkAclAllowed } from './acl-restrictions.ts';
 import type { Services } from '../operation.ts';

@@ -1,5 +1,5 @@
 import type { Projects } from '../../access/identity.ts';
-import type { Owner } from '../../xml/owner.ts';
+import type { Owner } from '../../documents/owner.ts';
 
 /** Looks up the names of owners, each once. A project that no longer exists is shown by its id. */
 export async function ownersOf(ids: readonly string[], projects: Projects): Promise<(id: string) => Owner> {

@@ -1,10 +1,8 @@
 import { uriOf, type Acl, type Permission } from '../../access/acl.ts';
 import type { Projects } from '../../access/identity.ts';
+import type { Grantee, ShownAcl, WrittenGrant } from '../../documents/acl.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
-import { aclWriting, type ShownGrant } from '../../xml/acl.ts';
-import type { Owner } from '../../xml/owner.ts';
-import type { Markup } from '../../xml/writer.ts';
 import { ownersOf } from './owners.ts';
 
 const order: readonly string[] = [
@@ -16,15 +14,13 @@ const order: readonly string[] = [
 ] satisfies readonly Permission[];
 
 /** Orders grants as Ceph RGW does: groups by URI, then projects by id, each with its permissions in a fixed order. */
-function compareGrants(a: ShownGrant, b: ShownGrant): number {
-  const [uriA, uriB] = [a, b].map(({ grantee }) => ('uri' in grantee ? grantee.uri : undefined));
-  if ((uriA === undefined) !== (uriB === undefined)) return uriA === undefined ? 1 : -1;
-  const [nameA, nameB] = [a, b].map(({ grantee }) => ('uri' in grantee ? grantee.uri : grantee.id));
-  return compareUtf8(nameA!, nameB!) || order.indexOf(a.permission) - order.indexOf(b.permission);
+function compareGrants(a: WrittenGrant, b: WrittenGrant): number {
+  if (a.grantee.by !== b.grantee.by) return a.grantee.by === 'uri' ? -1 : 1;
+  return compareUtf8(a.grantee.name, b.grantee.name) || order.indexOf(a.permission) - order.indexOf(b.permission);
 }
 
-/** The steps of naming and ordering a grant: microseconds, as an event-loop budget counts them. */
-const stepsPerGrant = 2;
+/** The steps of naming, ordering and writing a grant: microseconds, as an event-loop budget counts them. */
+const stepsPerGrant = 6;
 
 /** Returns an ACL as written in responses, with the names of its projects. */
 export async function shownAcl(
@@ -32,13 +28,17 @@ export async function shownAcl(
   owner: string,
   projects: Projects,
   allUsersGroupUri: string,
-): Promise<{ readonly owner: Owner; readonly grants: readonly Markup[] }> {
+): Promise<ShownAcl> {
   const ids = acl.flatMap(({ grantee }) => ('project' in grantee ? [grantee.project] : []));
   const nameOf = await ownersOf([owner, ...ids], projects);
+  const granteeOf = (grantee: Acl[number]['grantee']): Grantee =>
+    'project' in grantee
+      ? { by: 'id', name: grantee.project, displayName: nameOf(grantee.project).displayName }
+      : { by: 'uri', name: uriOf(grantee.group, allUsersGroupUri) };
   const budget = new EventLoopBudget();
   const grants = await budget.map(acl, stepsPerGrant, ({ grantee, permission }) => ({
     permission,
-    grantee: 'project' in grantee ? nameOf(grantee.project) : { uri: uriOf(grantee.group, allUsersGroupUri) },
+    grantee: granteeOf(grantee),
   }));
-  return { owner: nameOf(owner), grants: await budget.run(aclWriting(grants.toSorted(compareGrants))) };
+  return { owner: nameOf(owner), grants: grants.toSorted(compareGrants) };
 }

@@ -2,10 +2,15 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { checkRegion } from '../../signing/claim.ts';
 import { readFormClaim, verifyFormSignature } from '../../signing/form-claim.ts';
 import { checkPostPolicy, heldToSize, parsePostPolicy, type SizeRange } from '../../signing/post-policy.ts';
-import { checkVersion2, type Authenticated, type AuthenticatedHead, type AuthenticationDeps } from './authenticated.ts';
+import {
+  checkVersion2,
+  type Authenticated,
+  type AuthenticatedHead,
+  type AuthenticationDeps,
+  provenUser,
+} from './authenticated.ts';
 import { openForm, type OpenForm } from '../bodies/form.ts';
 import type { Payload } from '../bodies/payload.ts';
-import { provenUser } from './proven-user.ts';
 import { checkLengthIsGiven } from '../bodies/announced-body.ts';
 import { VerifiedBody } from '../bodies/verified-body.ts';
 
@@ -57,7 +62,7 @@ export async function authenticateForm(
     if (claim.scheme === 'form-v4' && settings.strictRegion !== undefined) {
       checkRegion({ region: claim.scope.region, malformed: 'InvalidArgument' }, settings.strictRegion);
     }
-    const { user } = await provenUser(keys, claim.accessKeyId, (secret) => verifyFormSignature(claim, secret));
+    const { user } = await provenUser(keys, claim, (secret) => verifyFormSignature(claim, secret));
     const policy = parsePostPolicy(claim.policy);
     checkPostPolicy(policy, form.fields, bucket, clock.now());
     return {

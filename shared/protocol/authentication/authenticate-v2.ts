@@ -1,13 +1,19 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Target } from '../../http/address.ts';
 import type { RequestMessage } from '../../http/message.ts';
-import { parsePayloadHash } from '../../signing/payload-hash.ts';
-import { readV2Header, readV2Query } from '../../signing/sigv2-claim.ts';
-import { isReadByV2, isSignedByV2 } from '../../signing/sigv2-resource.ts';
-import { verifyV2Signature } from '../../signing/sigv2.ts';
-import { checkVersion2, timingOf, type AuthenticatedHead, type AuthenticationDeps } from './authenticated.ts';
+import { parsePayloadHash } from '../../signing/v4/payload-hash.ts';
+import { readV2Header, readV2Query } from '../../signing/v2/sigv2-claim.ts';
+import { isReadByV2, isSignedByV2 } from '../../signing/v2/sigv2-resource.ts';
+import { verifyV2Signature } from '../../signing/v2/sigv2.ts';
+import {
+  checkVersion2,
+  timingOf,
+  type AuthenticatedHead,
+  type AuthenticationDeps,
+  provenUser,
+  sessionTokenOf,
+} from './authenticated.ts';
 import { AuthenticatedRequest } from './authenticated-request.ts';
-import { provenUser } from './proven-user.ts';
 import { subresource } from '../routes.ts';
 
 /**
@@ -32,12 +38,14 @@ export async function authenticateV2(
   const timing = timingOf(deps);
   const claim = scheme === 'v2-header' ? readV2Header(fields, timing) : readV2Query(target.query, timing);
   refuseUncovered(target);
+  const { accessKeyId } = claim;
+  const sessionToken = sessionTokenOf(scheme, fields, target);
   // Signed like any other header.
   const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
   if (hash.kind === 'chunks') {
     throw new S3Error('InvalidRequest', { message: 'A body in chunks needs a request signed by AWS4-HMAC-SHA256.' });
   }
-  const { user, proof } = await provenUser(deps.keys, claim.accessKeyId, (secret) =>
+  const { user, proof } = await provenUser(deps.keys, { accessKeyId, sessionToken }, (secret) =>
     verifyV2Signature(request, target, claim, secret),
   );
   const query = proof.checkedBy((name) => {

@@ -1,13 +1,15 @@
+import { hash } from 'node:crypto';
 import { anonymous } from '../../access/identity.ts';
-import { S3Error } from '../../errors/s3-error.ts';
 import type { Target } from '../../http/address.ts';
-import type { Fields, RequestMessage } from '../../http/message.ts';
-import { readAuthorizationHeader } from '../../signing/authorization-header.ts';
+import type { RequestMessage } from '../../http/message.ts';
+import type { QueryApi } from '../../http/query-api.ts';
+import { WholeBytes } from '../../ports/whole-bytes.ts';
+import { readAuthorizationHeader } from '../../signing/v4/authorization-header.ts';
 import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../../signing/claim.ts';
-import { parsePayloadHash } from '../../signing/payload-hash.ts';
-import { readPresignedQuery } from '../../signing/presigned.ts';
+import { parsePayloadHash } from '../../signing/v4/payload-hash.ts';
+import { readPresignedQuery } from '../../signing/v4/presigned.ts';
 import { recogniseScheme } from '../../signing/scheme.ts';
-import { verifySignature } from '../../signing/sigv4.ts';
+import { verifySignature } from '../../signing/v4/sigv4.ts';
 import { authenticateForm } from './authenticate-form.ts';
 import { authenticateV2 } from './authenticate-v2.ts';
 import {
@@ -16,10 +18,13 @@ import {
   type AuthenticatedHead,
   type AuthenticationDeps,
   type BodyExpectations,
+  provenUser,
+  sessionTokenOf,
 } from './authenticated.ts';
 import { AuthenticatedRequest } from './authenticated-request.ts';
-import { provenUser } from './proven-user.ts';
+import { readWhole } from '../bodies/read-body.ts';
 import { VerifiedBody } from '../bodies/verified-body.ts';
+import { withBody } from '../request-reader.ts';
 
 /*
  * Authentication: every request passes through here, first its head and then, once its operation is known, its body.
@@ -29,6 +34,7 @@ import { VerifiedBody } from '../bodies/verified-body.ts';
  * Authenticates the head of a request: determines the caller and the reading of the request that was signed.
  *
  * @param ignoresCredentials true: every caller is anonymous, and credentials are ignored
+ * @param api the API that the request is for, if not S3
  * @throws S3Error 400, 403, or 501 (asymmetric signatures); invalid credentials never make a request anonymous
  */
 export function authenticateHead(
@@ -36,19 +42,14 @@ export function authenticateHead(
   target: Target,
   ignoresCredentials: boolean,
   deps: AuthenticationDeps,
+  api: QueryApi | '' = '',
 ): AuthenticatedHead | Promise<AuthenticatedHead> {
+  if (api !== '') return authenticateApi(request, target, api, deps);
   const { fields } = request;
   const scheme = ignoresCredentials ? 'anonymous' : recogniseScheme(fields, target.query);
   switch (scheme) {
-    case 'anonymous': {
-      const hash = parsePayloadHash(fields.get('x-amz-content-sha256') ?? 'UNSIGNED-PAYLOAD', undefined);
-      return {
-        caller: anonymous,
-        scheme,
-        request: AuthenticatedRequest.of(request, target, target.query, scheme),
-        body: { message: request, hash, isSigned: false },
-      };
-    }
+    case 'anonymous':
+      return ofStranger(request, target, fields.get('x-amz-content-sha256'));
     case 'v4-header':
     case 'v4-presigned': {
       const timing = timingOf(deps);
@@ -60,9 +61,36 @@ export function authenticateHead(
     }
     case 'v2-header':
     case 'v2-presigned':
-      refuseSessionToken(fields, target);
       return authenticateV2(request, target, scheme, deps);
   }
+}
+
+function ofStranger(request: RequestMessage, target: Target, payloadHash = 'UNSIGNED-PAYLOAD'): AuthenticatedHead {
+  return {
+    caller: anonymous,
+    scheme: 'anonymous',
+    request: AuthenticatedRequest.of(request, target, target.query, 'anonymous'),
+    body: { message: request, hash: parsePayloadHash(payloadHash, undefined), isSigned: false },
+  };
+}
+
+/** The maximum size of the body of a request to an API other than S3, in bytes. It is read before the signature is verified. */
+const apiBodyBytes = 128 * 1024;
+
+/** Authenticates a request to an API other than S3. Its signature always covers the body, whose hash most clients do not send. */
+async function authenticateApi(
+  request: RequestMessage,
+  target: Target,
+  api: QueryApi,
+  deps: AuthenticationDeps,
+): Promise<AuthenticatedHead> {
+  const { fields } = request;
+  const body = await readWhole(new VerifiedBody(request, { kind: 'unsigned' }, { digestBody: false }), apiBodyBytes);
+  const whole = withBody(request, new WholeBytes(body));
+  if (!fields.has('authorization')) return ofStranger(whole, target);
+  const payloadHash = hash('sha256', body, 'hex');
+  const claim = readAuthorizationHeader(fields, timingOf(deps), { service: api, payloadHash });
+  return authenticateV4(whole, target, 'v4-header', claim, deps);
 }
 
 /**
@@ -92,12 +120,12 @@ async function authenticateV4(
   claim: SignatureClaim,
   { keys, settings: { strictRegion } }: AuthenticationDeps,
 ): Promise<AuthenticatedHead> {
-  if (strictRegion !== undefined) checkRegion(claim, strictRegion);
+  if (strictRegion !== undefined && !isGlobal(claim)) checkRegion(claim, strictRegion);
   refuseUnsignedHeaders(claim, request.fields);
-  refuseSessionToken(request.fields, target);
+  const sessionToken = sessionTokenOf(scheme, request.fields, target);
   const hash = parsePayloadHash(claim.payloadHash, claim.dialect);
 
-  const { user, proof } = await provenUser(keys, claim.accessKeyId, (secret) =>
+  const { user, proof } = await provenUser(keys, { accessKeyId: claim.accessKeyId, sessionToken }, (secret) =>
     verifySignature(request, target, claim, secret),
   );
   const isSigned = hash.kind === 'digest' || (hash.kind === 'chunks' && hash.signed);
@@ -109,10 +137,7 @@ async function authenticateV4(
   };
 }
 
-/** Refuses session tokens. Keys are permanent here, so a token belongs to a key of another service. */
-function refuseSessionToken(fields: Fields, { query }: Target): void {
-  const name = 'x-amz-security-token';
-  if (fields.has(name) || query.parameters.some((parameter) => parameter.name.toLowerCase() === name)) {
-    throw new S3Error('InvalidToken');
-  }
+/** Tells whether a request is for an API that has one region for the world, beside the deployment's own. */
+function isGlobal({ service, dialect, region }: SignatureClaim): boolean {
+  return service !== dialect.service && region === 'us-east-1';
 }

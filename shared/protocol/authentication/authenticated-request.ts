@@ -1,7 +1,7 @@
 import type { Address, Target } from '../../http/address.ts';
 import type { Fields, RequestMessage } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
-import { withHoisted } from '../../signing/hoisted.ts';
+import { withHoisted } from '../../signing/v2/hoisted.ts';
 import type { Scheme } from '../../signing/scheme.ts';
 
 /**

@@ -1,11 +1,12 @@
-import type { AccessKeys, Caller } from '../../access/identity.ts';
+import type { AccessKeys, Caller, Credential, User } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { RequestMessage } from '../../http/message.ts';
+import type { Target } from '../../http/address.ts';
+import type { Fields, RequestMessage } from '../../http/message.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Timing } from '../../signing/claim.ts';
 import type { FormClaim } from '../../signing/form-claim.ts';
-import type { PayloadHash } from '../../signing/payload-hash.ts';
-import type { SigningContext } from '../../signing/sigv4.ts';
+import type { PayloadHash } from '../../signing/v4/payload-hash.ts';
+import type { SigningContext } from '../../signing/v4/sigv4.ts';
 import type { DigestThreads } from '../bodies/body-digests.ts';
 import type { OpenForm } from '../bodies/form.ts';
 import type { Limits } from '../limits.ts';
@@ -78,4 +79,43 @@ export function checkVersion2({ version2 }: SigningSettings): void {
   throw new S3Error('InvalidRequest', {
     message: 'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
   });
+}
+
+/**
+ * Returns the user whose key a request names, once its signature is verified.
+ *
+ * @param prove throws unless the signature was made with this secret
+ * @throws S3Error InvalidAccessKeyId, InvalidToken, ExpiredToken, UserSuspended, and the errors of `prove`
+ */
+export async function provenUser<Proof>(
+  keys: AccessKeys,
+  { accessKeyId, sessionToken }: Credential,
+  prove: (secret: string) => Proof,
+): Promise<{ readonly user: User; readonly proof: Proof }> {
+  const key = await keys.find(accessKeyId, 'cached', sessionToken);
+  if (!key) throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: accessKeyId } });
+  const proof = prove(key.secret);
+  // Only a caller who has the secret may learn that the key is suspended.
+  if (key.suspended) throw new S3Error('UserSuspended');
+  return { user: key.user, proof };
+}
+
+const tokenName = 'x-amz-security-token';
+
+/**
+ * Returns the session token of a request. It is where the signature is, in a header or in the query, and covered by it.
+ * @throws S3Error InvalidToken for a second one, or one elsewhere
+ */
+export function sessionTokenOf(
+  scheme: AuthenticatedHead['scheme'],
+  fields: Fields,
+  { query }: Target,
+): string | undefined {
+  const inHeader = fields.all(tokenName);
+  const inQuery = query.parameters.filter(({ name }) => name.toLowerCase() === tokenName).map(({ value }) => value);
+  if (inHeader.length + inQuery.length > 1) throw new S3Error('InvalidToken');
+  const isPresigned = scheme === 'v4-presigned' || scheme === 'v2-presigned';
+  const [elsewhere, token] = isPresigned ? [inHeader[0], inQuery[0]] : [inQuery[0], inHeader[0]];
+  if (elsewhere !== undefined) throw new S3Error('InvalidToken');
+  return token;
 }

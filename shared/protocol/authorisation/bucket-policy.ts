@@ -7,8 +7,8 @@ import {
   type Policy,
   type Principal,
   type PrincipalIds,
-} from '../../access/policy.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
+} from '../../access/policies/policy.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
 import type { Attributes } from '../../ports/key-value-table.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Services } from '../operation.ts';

@@ -1,6 +1,6 @@
 import type { AskedAcl } from '../../access/acl-headers.ts';
 import type { Caller } from '../../access/identity.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
 
 /**
  * Returns the owner of a new object: the caller's project, or the bucket's owner for anonymous callers. The bucket's

@@ -1,10 +1,12 @@
 import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Caller } from '../../access/identity.ts';
 import type { ConditionKey } from '../../access/policy-keys.ts';
-import type { Facts, Values } from '../../access/policy-template.ts';
+import type { Facts, Values } from '../../access/policies/policy-template.ts';
+import { parseIsoDate } from '../../http/dates.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
-import type { Upload } from '../../metadata/uploads/upload.ts';
-import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import { day } from '../../ports/durations.ts';
+import type { Upload } from '../../storage/uploads/upload.ts';
+import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
 import type { Authenticated } from '../authentication/authenticated.ts';
 
 type Tags = ObjectAttributes['tags'];
@@ -66,13 +68,20 @@ const describing = [
  * completion.
  */
 export function askedOf(fields: Fields): Readonly<Record<string, string>> | undefined {
-  const asked = describing.filter((name) => fields.has(name)).map((name) => [name, fields.get(name)!] as const);
+  const asked = Object.entries(describedBy(fields)).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key.slice('s3:'.length), value] as const],
+  );
   return asked.length === 0 ? undefined : Object.fromEntries(asked);
 }
 
 /** Returns the facts about a new object. */
 export function describedBy(fields: Fields): StatedFacts {
-  return factsFrom(fields, describing);
+  return {
+    ...factsFrom(fields, describing),
+    's3:object-lock-mode': fields.get('x-amz-object-lock-mode'),
+    's3:object-lock-retain-until-date': fields.get('x-amz-object-lock-retain-until-date'),
+    's3:object-lock-legal-hold': fields.get('x-amz-object-lock-legal-hold'),
+  };
 }
 
 /** Returns the facts of a read that may bring the key of a customer. */
@@ -110,6 +119,8 @@ const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   's3:signatureversion': ({ scheme }) => schemes[scheme].version,
 };
 
+const retainUntil = 's3:object-lock-retain-until-date';
+const remainingDays = 's3:object-lock-remaining-retention-days';
 const existingTag = 's3:existingobjecttag/';
 const requestTag = 's3:requestobjecttag/';
 
@@ -129,6 +140,7 @@ export class ConditionFacts {
       if (Object.hasOwn(requestFacts, key)) return this.#ofRequest(key as RequestKey);
       if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
       if (key.startsWith(requestTag)) return valuesOf(await givenTags(object), key.slice(requestTag.length));
+      if (key === remainingDays) return asValues(daysUntil(await stated(retainUntil, object), this.#request.time));
       return asValues(await stated(key as ConditionKey, object));
     };
   }
@@ -143,9 +155,14 @@ export class ConditionFacts {
 async function stated(key: ConditionKey, object: KnownObject): Promise<string | undefined> {
   const { question } = object;
   if (key === 's3:versionid') return question.versionId;
-  const value = question.facts?.[key];
+  const value = question.facts?.[key] ?? (await question.documentFacts?.())?.[key];
   if (value !== undefined || question.uploadId === undefined) return value;
   return (await object.upload())?.asked?.[key.slice('s3:'.length)];
+}
+
+function daysUntil(date: string | undefined, now: number): string | undefined {
+  const end = parseIsoDate(date ?? '');
+  return end === undefined ? undefined : String(Math.ceil((end - now) / day));
 }
 
 function asValues(value: string | undefined): Values {

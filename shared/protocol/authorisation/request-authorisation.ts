@@ -1,10 +1,11 @@
 import type { Question } from '../../access/authorise.ts';
+import { hasSamePolicies } from '../../access/identity-rights.ts';
 import type { AccessKey, AccessKeys, Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import { noSuchBucket, type Bucket } from '../../metadata/buckets/bucket.ts';
-import { hasSameAccessSettings } from '../../metadata/buckets/bucket-settings.ts';
-import { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
-import type { Version } from '../../metadata/objects/versions.ts';
+import { noSuchBucket, type Bucket } from '../../storage/buckets/bucket.ts';
+import { hasSameAccessSettings } from '../../storage/buckets/bucket-settings.ts';
+import { ObjectAuthorisation } from '../../storage/version-changes/object-authorisation.ts';
+import type { Version } from '../../storage/versions/versions.ts';
 import type { Condition } from '../../ports/key-value-table.ts';
 import type { RequestView } from './request-view.ts';
 
@@ -143,7 +144,9 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     const caller = this.#caller;
     if (caller.kind === 'anonymous') return { caller, unchanged: [] };
     this.#confirmations += 1;
-    const key = await this.#asked.keys.find(caller.accessKeyId, this.#confirmations === 1 ? 'cached' : 'read');
+    const { accessKeyId, sessionToken } = caller;
+    const freshness = this.#confirmations === 1 ? 'cached' : 'read';
+    const key = await this.#asked.keys.find(accessKeyId, freshness, sessionToken);
     if (key === undefined) {
       throw new S3Error('InvalidAccessKeyId', { details: { AWSAccessKeyId: caller.accessKeyId } });
     }
@@ -176,9 +179,9 @@ function isSame(a: Version | undefined, b: Version | undefined): boolean {
 
 function hasRightsOf(caller: Caller, { user }: AccessKey): boolean {
   if (caller.kind !== 'user') return false;
-  const { project, id, name, privileges } = caller;
+  const { project, id, name, privileges, rights } = caller;
   const isSameUser = id === user.id && name === user.name && project.id === user.project.id;
-  return isSameUser && privileges.join() === user.privileges.join();
+  return isSameUser && privileges.join() === user.privileges.join() && hasSamePolicies(rights, user.rights);
 }
 
 function nameOf(key: string, versionId: string | undefined): string {

@@ -1,11 +1,12 @@
 import type { Acl } from '../../access/acl.ts';
 import { mayDo, type Evidence, type OwnedVersion, type Question } from '../../access/authorise.ts';
 import type { AccessKeys, Caller } from '../../access/identity.ts';
-import { StepCounter } from '../../access/pace.ts';
-import { allowsAnonymous, PreparedPolicy, type Policy } from '../../access/policy.ts';
+import { arnOf, PreparedRights, type IdentityVerdict } from '../../access/identity-rights.ts';
+import { allowsAnonymous, PreparedPolicy, resourceOf, rulesFor, type Policy } from '../../access/policies/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { Upload } from '../../metadata/uploads/upload.ts';
+import { EventLoopBudget } from '../../ports/event-loop.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { Upload } from '../../storage/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { countingGrants } from '../acls/acl-restrictions.ts';
 import { bucketPolicy, type BucketPolicy } from './bucket-policy.ts';
@@ -25,6 +26,8 @@ interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
 interface KnownCaller {
   readonly facts: ConditionFacts;
   readonly prepared: Map<Policy, PreparedPolicy>;
+  /** Undefined for anonymous callers. */
+  readonly rights: PreparedRights | undefined;
 }
 
 /**
@@ -34,7 +37,7 @@ interface KnownCaller {
 export class RequestAuthoriser {
   readonly #deps: Deps;
   readonly #request: KnownRequest;
-  readonly #pace = new StepCounter();
+  readonly #budget = new EventLoopBudget();
   /** The facts per caller, shared by all questions. */
   readonly #known = new Map<Caller, KnownCaller>();
 
@@ -86,13 +89,14 @@ export class RequestAuthoriser {
 
   #mayDo(question: Question, ground: Ground): Promise<boolean> {
     const { caller, bucket } = ground;
-    if (bucket === undefined) return mayDo(caller, question, undefined, noEvidence);
+    const identity = (): IdentityVerdict | Promise<IdentityVerdict> => this.#identity(question, ground);
+    if (bucket === undefined) return mayDo(caller, question, undefined, { ...noEvidence, identity });
     const acl = async (): Promise<Acl> => countingGrants(await bucketAcl(bucket, this.#deps.buckets), bucket);
     const owned = { owner: bucket.project, acl };
-    return mayDo(caller, question, owned, this.#evidence(question, ground, bucket));
+    return mayDo(caller, question, owned, { ...this.#evidence(question, ground, bucket), identity });
   }
 
-  #evidence(question: Question, ground: Ground, bucket: Bucket): Evidence {
+  #evidence(question: Question, ground: Ground, bucket: Bucket): Omit<Evidence, 'identity'> {
     return {
       policy: () => (bucket.documents.policy === undefined ? 'none' : this.#policy(question, ground, bucket)),
       sparesOwner: async () => (await bucketPolicy(bucket, this.#deps))?.bindsOwner !== true,
@@ -107,6 +111,21 @@ export class RequestAuthoriser {
     };
   }
 
+  #identity(question: Question, ground: Ground): IdentityVerdict | Promise<IdentityVerdict> {
+    const { bucket } = ground;
+    const { facts, rights } = this.#knownOf(ground.caller);
+    const { action, key, newBucket = bucket?.name, resource } = question;
+    return rights!.verdict({
+      action,
+      resource: resource ?? arnOf(action, newBucket, key),
+      conditions: facts.about({
+        question,
+        tags: async () => (bucket ? this.#tags(question, ground, bucket) : []),
+        upload: async () => bucket && this.#upload(question, bucket),
+      }),
+    });
+  }
+
   async #policy(question: Question, ground: Ground, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
     const found = await bucketPolicy(bucket, this.#deps);
     if (found === undefined) return 'none';
@@ -114,11 +133,11 @@ export class RequestAuthoriser {
     const { facts, prepared } = this.#knownOf(ground.caller);
     const policy =
       prepared.get(found.policy) ??
-      new PreparedPolicy(found.policy, { caller: ground.caller, bucket: bucket.name, pace: this.#pace });
+      new PreparedPolicy(rulesFor(found.policy, ground.caller, bucket.project), this.#budget);
     prepared.set(found.policy, policy);
     const verdict = await policy.verdict({
       action,
-      ...(key !== undefined && { key }),
+      resource: resourceOf(action, bucket.name, key),
       conditions: facts.about({
         question,
         tags: () => this.#tags(question, ground, bucket),
@@ -133,6 +152,7 @@ export class RequestAuthoriser {
     const known = this.#known.get(caller) ?? {
       facts: new ConditionFacts({ ...this.#request, caller }),
       prepared: new Map<Policy, PreparedPolicy>(),
+      rights: caller.kind === 'user' ? new PreparedRights(caller.rights, this.#budget) : undefined,
     };
     this.#known.set(caller, known);
     return known;
@@ -169,7 +189,7 @@ function isRestricted({ isPublic }: BucketPolicy, { publicAccessBlock }: Bucket)
   return publicAccessBlock?.restrictPublicBuckets === true && isPublic;
 }
 
-const noEvidence: Evidence = {
+const noEvidence: Omit<Evidence, 'identity'> = {
   policy: () => 'none',
   sparesOwner: () => Promise.resolve(false),
   allowsAnonymous: () => Promise.resolve(false),

@@ -1,9 +1,9 @@
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { Buckets } from '../../metadata/buckets/buckets.ts';
-import type { Objects } from '../../metadata/objects/objects.ts';
-import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
-import { referencesOf, type Version } from '../../metadata/objects/versions.ts';
-import type { Reader } from '../../metadata/removal/readers.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { Buckets } from '../../storage/buckets/buckets.ts';
+import type { Objects } from '../../storage/objects/objects.ts';
+import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
+import { referencesOf, type Version } from '../../storage/versions/versions.ts';
+import type { Reader } from '../../storage/removal/readers.ts';
 
 /**
  * The buckets and versions that one request sees: each is read once, on first use. The version whose ACL was evaluated

@@ -3,7 +3,7 @@ import { WholeBytes } from '../../ports/whole-bytes.ts';
 import type { Answer } from '../operation.ts';
 import { withBody } from '../request-reader.ts';
 import type { BodiesInFlight } from './bodies-in-flight.ts';
-import { EndedBody } from './ended-body.ts';
+import type { DownloadPace } from './download-pace.ts';
 
 /** The bodies in progress, in both directions. */
 export interface Capacity {
@@ -11,6 +11,8 @@ export interface Capacity {
   /** The uploads that are read whole into the heap. */
   readonly documents: BodiesInFlight;
   readonly downloads: BodiesInFlight;
+  /** Tells which downloads may be broken off in favour of others. */
+  readonly pace: DownloadPace;
 }
 
 /** The size up to which a body is always admitted, as it takes little: that of blobs in the table. */
@@ -26,6 +28,10 @@ export interface AdmittedRequest {
   readonly isRead: boolean;
   /** Returns the party that the request counts for: a project, or all anonymous callers. */
   party(): string;
+  /** Returns whom the pace of its response counts for: a project, or the address of a stranger. */
+  caller(): string;
+  /** Closes its connection. Undefined if the transport cannot. */
+  readonly cutOff?: (() => void) | undefined;
   /** Returns whether its body is a document. */
   hasDocument(): boolean;
 }
@@ -90,18 +96,28 @@ export class Admission {
     const places = Math.ceil(whole.byteLength / memoryOfBody);
     const party = this.#request.party();
     const end = this.#request.isRead ? downloads.admit(party, places) : downloads.add(party, places);
-    return new EndedBody(piecesOf(whole), end);
+    return this.#watched(piecesOf(whole), party, end);
   }
 
   async #streaming(answer: Answer, body: AsyncIterable<Uint8Array>): Promise<Answer> {
+    const party = this.#request.party();
     let end: () => void;
     try {
-      end = this.#capacity.downloads.admit(this.#request.party());
+      end = this.#capacity.downloads.admit(party);
     } catch (error) {
       await giveUp(body);
       throw error;
     }
-    return { ...answer, body: new EndedBody(body, end) };
+    return { ...answer, body: this.#watched(body, party, end) };
+  }
+
+  /** Returns a body that was admitted, which may be broken off if its client is late. */
+  #watched(body: AsyncIterable<Uint8Array>, party: string, end: () => void): AsyncIterable<Uint8Array> {
+    const { downloads, pace } = this.#capacity;
+    const { cutOff } = this.#request;
+    const watched = pace.watch(body, this.#request.caller(), () => ended());
+    const ended = cutOff ? downloads.dispense({ lateness: () => watched.lateness(), cutOff }, party, end) : end;
+    return watched;
   }
 }
 

@@ -2,7 +2,7 @@ import { checksumAlgorithms, type ChecksumAlgorithm } from '../../checksums/algo
 import { parseDigest } from '../../checksums/digest-value.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import type { Fields } from '../../http/message.ts';
-import type { PayloadHash } from '../../signing/payload-hash.ts';
+import type { PayloadHash } from '../../signing/v4/payload-hash.ts';
 
 /** The properties of a body according to the head of its request. The body is checked against all of them. */
 export interface AnnouncedBody {

@@ -3,7 +3,6 @@ import type { Fields } from '../../http/message.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { BodyMode, Settings } from '../operation.ts';
 import { isLengthGiven } from './announced-body.ts';
-import { readWhole } from './document.ts';
 import type { Payload } from './payload.ts';
 
 /** Returns a function that calls `begin` the first time, and returns the same promise every time. */
@@ -30,4 +29,26 @@ export async function readBody(mode: BodyMode, fields: Fields, payload: Payload,
   if (!isLengthGiven(fields) && !isAbsent && !(mode.chunked && isChunked)) throw new S3Error('MissingContentLength');
   const bytes = await readWhole(payload, settings.limits[mode.maximum]);
   return { document: (await mode.read(bytes, settings, new EventLoopBudget())) as unknown };
+}
+
+const nothing = new Uint8Array();
+
+/**
+ * Reads a body up to a maximum size, and verifies it.
+ * @throws S3Error MaxMessageLengthExceeded, and the errors of the payload
+ */
+export async function readWhole(payload: Pick<Payload, 'bytes' | 'length'>, maximum: number): Promise<Uint8Array> {
+  if (payload.length !== undefined && payload.length > maximum) throw tooLong(maximum);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of payload.bytes) {
+    size += chunk.byteLength;
+    if (size > maximum) throw tooLong(maximum);
+    chunks.push(chunk);
+  }
+  return chunks.length === 0 ? nothing : Buffer.concat(chunks);
+}
+
+function tooLong(maximum: number): S3Error {
+  return new S3Error('MaxMessageLengthExceeded', { details: { MaxMessageLengthBytes: String(maximum) } });
 }

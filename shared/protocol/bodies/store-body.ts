@@ -1,8 +1,8 @@
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Content } from '../../metadata/objects/content.ts';
-import { OutcomeUnknown } from '../../metadata/objects/outcomes.ts';
-import type { BlobWriter } from '../../metadata/objects/contents.ts';
+import type { Content } from '../../storage/versions/stored-values.ts';
+import { OutcomeUnknown } from '../../storage/version-changes/outcomes.ts';
+import type { BlobWriter } from '../../storage/objects/contents.ts';
 import type { BlobOwner } from '../../ports/blob-store.ts';
 import type { Limits } from '../limits.ts';
 import type { Payload } from './payload.ts';

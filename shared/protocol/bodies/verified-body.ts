@@ -4,10 +4,10 @@ import { startDigest, type DigestAlgorithm, type RunningDigest } from '../../che
 import { S3Error } from '../../errors/s3-error.ts';
 import type { RequestMessage } from '../../http/message.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
-import { AwsChunkedDecoder, type Frame } from '../../signing/aws-chunked.ts';
-import type { PayloadHash } from '../../signing/payload-hash.ts';
-import type { SigningContext } from '../../signing/sigv4.ts';
-import { ChunkSignatures } from '../../signing/sigv4-streaming.ts';
+import { AwsChunkedDecoder, type Frame } from '../../signing/v4/aws-chunked.ts';
+import type { PayloadHash } from '../../signing/v4/payload-hash.ts';
+import type { SigningContext } from '../../signing/v4/sigv4.ts';
+import { ChunkSignatures } from '../../signing/v4/sigv4-streaming.ts';
 import { announcedLength, readAnnouncedBody, type AnnouncedBody, type AnnouncedTrailer } from './announced-body.ts';
 import { startBodyDigests, type BodyDigests, type DigestThreads, type DigestValues } from './body-digests.ts';
 import type { Payload, PayloadDigests } from './payload.ts';

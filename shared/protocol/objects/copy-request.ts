@@ -2,9 +2,9 @@ import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import { parseCopySource, type CopySource } from '../../http/copy-source.ts';
 import type { Fields } from '../../http/message.ts';
 import { judgeSource, parsePreconditions, verdictError, type Preconditions } from '../../http/preconditions.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import { checkVersionId } from '../../metadata/objects/version-id.ts';
-import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versions.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import { checkVersionId } from '../../storage/versions/version-id.ts';
+import { etagOf, versionIdOf, type Version } from '../../storage/versions/versions.ts';
 import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { RequestView } from '../authorisation/request-view.ts';
 

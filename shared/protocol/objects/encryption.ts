@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import { isKeyOf, type EncryptionRecord } from '../../encryption/customer-key.ts';
 import type { Fields } from '../../http/message.ts';
-import type { BucketSettings } from '../../metadata/buckets/bucket-settings.ts';
-import type { WantedKey } from '../../metadata/objects/contents.ts';
+import type { BucketSettings } from '../../storage/buckets/bucket-settings.ts';
+import type { WantedKey } from '../../storage/objects/contents.ts';
 import type { Settings } from '../operation.ts';
 import { unsupportedHeader } from '../unsupported.ts';
 

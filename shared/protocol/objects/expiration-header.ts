@@ -1,8 +1,8 @@
 import { httpDateIfAny } from '../../http/dates.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import { abortionOf, expiryOf, realDays, shortDays, type Calendar } from '../../metadata/lifecycle/lifecycle.ts';
-import { enabledRules, type Tags } from '../../metadata/lifecycle/lifecycle-rules.ts';
-import type { Version } from '../../metadata/objects/versions.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import { abortionOf, expiryOf, realDays, shortDays, type Calendar } from '../../lifecycle/lifecycle.ts';
+import { enabledRules, type Tags } from '../../lifecycle/lifecycle-rules.ts';
+import type { Version } from '../../storage/versions/versions.ts';
 import type { Services, Settings } from '../operation.ts';
 
 type Field = readonly [name: string, value: string];

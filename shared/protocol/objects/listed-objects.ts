@@ -1,8 +1,8 @@
 import type { Projects } from '../../access/identity.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { ObjectRows } from '../../metadata/listings/object-page.ts';
-import type { VersionRows } from '../../metadata/listings/version-page.ts';
-import type { ListedVersion } from '../../metadata/objects/listed-version.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { ObjectRows } from '../../storage/listings/object-page.ts';
+import type { VersionRows } from '../../storage/listings/version-page.ts';
+import type { ListedVersion } from '../../storage/versions/listed-version.ts';
 import { ListedRows, type RowKey } from '../../xml/listed-rows.ts';
 import type { NameEncoding } from '../../xml/utf8-writer.ts';
 import { ownersOf } from '../acls/owners.ts';

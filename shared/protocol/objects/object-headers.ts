@@ -4,8 +4,8 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { formatHttpDate } from '../../http/dates.ts';
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
 import type { Query } from '../../http/query.ts';
-import { etagOf, versionIdOf, type Version } from '../../metadata/objects/versions.ts';
-import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import { etagOf, versionIdOf, type Version } from '../../storage/versions/versions.ts';
+import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
 
 type Field = readonly [name: string, value: string];
 

@@ -1,16 +1,23 @@
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import { formatHttpDate } from '../../http/dates.ts';
-import { rangeApplies } from '../../http/if-range.ts';
-import { judgeRead, verdictError, type ObjectFacts, type Preconditions } from '../../http/preconditions.ts';
+import {
+  judgeRead,
+  rangeApplies,
+  verdictError,
+  type ObjectFacts,
+  type Preconditions,
+} from '../../http/preconditions.ts';
 import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/range.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { Contents } from '../../metadata/objects/contents.ts';
-import { etagOf, type Version } from '../../metadata/objects/versions.ts';
-import type { ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { Contents } from '../../storage/objects/contents.ts';
+import { etagOf, type Version } from '../../storage/versions/versions.ts';
+import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
+import type { ObjectLock } from '../../storage/versions/object-lock.ts';
 import { checkCustomerKey, encryptionFields, type CustomerKey, type Unvalidated } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
 import { checksumFields, objectFields, overridden } from './object-headers.ts';
+import { lockFields } from './object-lock.ts';
 import type { Answer, Context, Services } from '../operation.ts';
 
 /** The input of a GET or HEAD, of an object or of a website's page. */
@@ -33,6 +40,8 @@ export interface ReadOutput {
   readonly objectAttributes: ObjectAttributes;
   readonly notModified: boolean;
   readonly stretch: Stretch;
+  /** The part of its lock that the caller may see. Default: none. */
+  readonly lock?: ObjectLock;
   /** The header about its expiration, if it expires. */
   readonly expiration: readonly (readonly [name: string, value: string])[];
 }
@@ -105,7 +114,7 @@ export async function openFound(
 
 /** Renders the status and headers that GET and HEAD share. */
 export function renderRead(output: ReadOutput, input: ReadInput): Answer {
-  const { version, objectAttributes, expiration, notModified, stretch } = output;
+  const { version, objectAttributes, expiration, notModified, stretch, lock = {} } = output;
   if (notModified) {
     const { cacheControl, expires } = objectAttributes.headers;
     return {
@@ -125,6 +134,7 @@ export function renderRead(output: ReadOutput, input: ReadInput): Answer {
     fields: [
       ...overridden(objectFields(version, objectAttributes), input.overrides),
       ...expiration,
+      ...lockFields(lock),
       ...checksumFields(input.showChecksum ? checksum : undefined, version.partCount),
       ...(input.partNumber !== undefined && version.partCount !== undefined
         ? [['x-amz-mp-parts-count', String(version.partCount)] as const]

@@ -2,9 +2,9 @@ import type { Caller } from '../../access/identity.ts';
 import type { Checksum, ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import type { Query } from '../../http/query.ts';
-import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
-import { noSuchUpload, type Part, type Upload } from '../../metadata/uploads/upload.ts';
-import type { Uploads } from '../../metadata/uploads/uploads.ts';
+import type { ObjectAuthorisation } from '../../storage/version-changes/object-authorisation.ts';
+import { noSuchUpload, type Part, type Upload } from '../../storage/uploads/upload.ts';
+import type { Uploads } from '../../storage/uploads/uploads.ts';
 import type { StoredBody } from '../bodies/store-body.ts';
 
 /** Reads the upload id. @throws S3Error InvalidArgument if it is missing or empty */
@@ -67,4 +67,16 @@ export async function addPart(stored: StoredBody, { uploads, authorisation, uplo
     else stored.abandon();
     throw error;
   }
+}
+
+/**
+ * Refuses a part number or a version id in a write of a whole object, which always creates a version. A request with a
+ * part number but no upload id has lost the id, and would replace the object by one part.
+ * @throws S3Error InvalidArgument
+ */
+export function refuseSelection(query: Query): void {
+  if (query.has('partNumber')) requireUploadId(query);
+  const versionId = query.get('versionId');
+  if (versionId === undefined) return;
+  throw invalidArgument('versionId', versionId, 'This operation does not accept a version-id.');
 }

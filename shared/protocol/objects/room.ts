@@ -1,9 +1,8 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import { markerBytes } from '../../metadata/objects/new-version.ts';
-import type { Objects } from '../../metadata/objects/objects.ts';
-import type { Quotas } from '../../metadata/quotas/quotas.ts';
-import type { Room } from '../../metadata/room.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
+import { markerBytes } from '../../storage/version-changes/new-version.ts';
+import type { Objects } from '../../storage/objects/objects.ts';
+import type { Quotas, Room } from '../../storage/quotas/quotas.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
 
 /** Returns the room for uploads or public links in a bucket. @param most the most of them */
 export function roomIn(bucket: Bucket, quotas: Quotas, most: number): Room {

@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Preconditions } from '../../http/preconditions.ts';
-import type { Bucket } from '../../metadata/buckets/bucket.ts';
-import type { ObjectAuthorisation } from '../../metadata/objects/object-authorisation.ts';
-import type { Reservation } from '../../metadata/quotas/quotas.ts';
-import { versionIdOf, type Version } from '../../metadata/objects/versions.ts';
+import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { ObjectAuthorisation } from '../../storage/version-changes/object-authorisation.ts';
+import type { Reservation } from '../../storage/quotas/quotas.ts';
+import { versionIdOf, type Version } from '../../storage/versions/versions.ts';
 import {
   customerOf,
   encryptionFields,
@@ -16,6 +16,7 @@ import {
 import { readExpirations } from './expiration-header.ts';
 import { grantsOfUpload } from '../acls/granted-acl.ts';
 import { checksumFields } from './object-headers.ts';
+import { checkLock } from './object-lock.ts';
 import type { Services } from '../operation.ts';
 import { ownerOfNew } from '../authorisation/ownership.ts';
 import type { Payload } from '../bodies/payload.ts';
@@ -39,7 +40,10 @@ export interface StoredObject extends Pick<StoredBody, 'md5' | 'checksum'> {
   readonly expiration: readonly (readonly [name: string, value: string])[];
 }
 
-interface Deps extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'projects' | 'quotas' | 'settings'> {
+interface Deps extends Pick<
+  Services,
+  'buckets' | 'clock' | 'contents' | 'objects' | 'projects' | 'quotas' | 'settings'
+> {
   readonly authorisation: ObjectAuthorisation;
   readonly bucket: Bucket;
   readonly caller: Caller;
@@ -48,12 +52,13 @@ interface Deps extends Pick<Services, 'buckets' | 'contents' | 'objects' | 'proj
 
 /**
  * Stores the bytes of an upload, and then the object.
- * @throws S3Error as {@link readWantedEncryption}, {@link encryptionIn}, {@link storeBody} and {@link grantsOfUpload},
+ * @throws S3Error as {@link readWantedEncryption}, {@link encryptionIn}, {@link checkLock}, {@link storeBody} and {@link grantsOfUpload},
  *   QuotaExceeded, UnprocessableEntity, PreconditionFailed and NoSuchKey (conditions); leaves nothing then
  */
 export async function storeObject(upload: Upload, deps: Deps): Promise<StoredObject> {
   const { bucket, payload, quotas } = deps;
   const wanted = encryptionIn(bucket, upload.encryption());
+  checkLock(upload.headers.lock, bucket, deps.clock.now());
   const reservation = await quotas.reserve(bucket, { bytes: payload.length ?? 0, objects: 1 });
   try {
     return await storeReserved(upload, wanted, deps, reservation);
@@ -80,7 +85,7 @@ async function storeReserved(
     if (expectedEtag !== undefined && expectedEtag !== stored.md5.toString('hex')) {
       throw new S3Error('UnprocessableEntity');
     }
-    const { systemMetadata, storageClass, headers, metadata, tags } = upload.headers;
+    const { systemMetadata, storageClass, lock, headers, metadata, tags } = upload.headers;
     const expirations = await readExpirations(deps, bucket);
     const version = await objects.put(
       authorisation,
@@ -93,6 +98,7 @@ async function storeReserved(
         owner,
         ...systemMetadata,
         storageClass,
+        ...lock,
         checksum: stored.checksum,
         objectAttributes: { headers, metadata, tags, ...grants },
       },

@@ -1,18 +1,22 @@
 import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
-import { trimBlanks } from '../../http/blanks.ts';
-import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
-import type { Fields } from '../../http/message.ts';
-import { storageClassOf, type StorageClass } from '../../metadata/objects/storage-class.ts';
-import type { ContentHeaders, ObjectAttributes } from '../../metadata/objects/object-attributes.ts';
-import type { SystemMetadata } from '../../metadata/objects/versions.ts';
+import { isFieldName, isFieldValue, trimBlanks } from '../../http/field-syntax.ts';
+import { type Fields, utf8Of } from '../../http/message.ts';
+import { storageClassOf, type StorageClass } from '../../storage/versions/stored-values.ts';
+import type { ContentHeaders, ObjectAttributes } from '../../storage/versions/object-attributes.ts';
+import type { SystemMetadata } from '../../storage/versions/versions.ts';
+import type { ObjectLock } from '../../storage/versions/object-lock.ts';
 import { tagLimits, type Limits } from '../limits.ts';
-import { parseTaggingHeader } from './tagging-header.ts';
+import { readLockHeaders } from './object-lock.ts';
+import { Query } from '../../http/query.ts';
+import { checkTags, type TagLimits } from '../tags.ts';
 
 /** The headers of an upload that describe the object. */
 export interface UploadHeaders {
   readonly systemMetadata: SystemMetadata;
   readonly storageClass: StorageClass;
+  /** The retention and the legal hold that it asks for. */
+  readonly lock: ObjectLock;
   readonly headers: ObjectAttributes['headers'];
   readonly metadata: ObjectAttributes['metadata'];
   readonly tags: ObjectAttributes['tags'];
@@ -28,12 +32,13 @@ const metadataPrefix = 'x-amz-meta-';
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html
  *
  * @throws S3Error MetadataTooLarge, InvalidArgument (metadata that no header can hold), InvalidStorageClass,
- *   InvalidRedirectLocation, and as parseAclHeaders does
+ *   InvalidRedirectLocation, and as readLockHeaders and parseAclHeaders do
  */
 export function readUploadHeaders(fields: Fields, limits: Limits): UploadHeaders {
   return {
     systemMetadata: { contentType: fields.get('content-type') || undefined },
     storageClass: readStorageClass(fields),
+    lock: readLockHeaders(fields),
     headers: present({
       cacheControl: fields.get('cache-control'),
       contentDisposition: fields.get('content-disposition'),
@@ -100,4 +105,31 @@ function readMetadata(fields: Fields, maximum: number): Record<string, string> {
     throw new S3Error('MetadataTooLarge', { details: { Size: String(size), MaxSizeAllowed: String(maximum) } });
   }
   return metadata;
+}
+
+/**
+ * Reads x-amz-tagging: `k1=v1&k2=v2` in form encoding.
+ * @throws S3Error InvalidTag, InvalidArgument
+ */
+export function parseTaggingHeader(
+  value: string | undefined,
+  limits: TagLimits,
+): readonly (readonly [key: string, value: string])[] {
+  if (value === undefined || value === '') return [];
+  const tags = parse(value).parameters.map(({ name, value: text }) => ({ key: name, value: text }));
+  checkTags(tags, limits);
+  return tags.map(({ key, value: text }) => [key, text] as const);
+}
+
+function parse(value: string): Query {
+  try {
+    return Query.parse(utf8Of(value));
+  } catch (cause) {
+    throw new S3Error('InvalidArgument', {
+      message:
+        'The header x-amz-tagging shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.',
+      details: { ArgumentName: 'x-amz-tagging', ArgumentValue: value },
+      cause,
+    });
+  }
 }

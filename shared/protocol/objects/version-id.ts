@@ -1,5 +1,5 @@
 import type { Query } from '../../http/query.ts';
-import { checkVersionId } from '../../metadata/objects/version-id.ts';
+import { checkVersionId } from '../../storage/versions/version-id.ts';
 
 /**
  * Reads the `versionId` parameter of a deletion, if present. Any but an empty one is accepted: what cannot be the id of

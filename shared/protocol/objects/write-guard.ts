@@ -7,9 +7,9 @@ import {
   type Preconditions,
 } from '../../http/preconditions.ts';
 import type { Question } from '../../access/authorise.ts';
-import type { Guard } from '../../metadata/objects/new-version.ts';
-import { etagOf, type Version } from '../../metadata/objects/versions.ts';
-import { readQuestion, type Place } from './read-question.ts';
+import type { Guard } from '../../storage/version-changes/new-version.ts';
+import { etagOf, type Version } from '../../storage/versions/versions.ts';
+import { readQuestion, type Place } from './questions.ts';
 
 /**
  * Returns the If-* conditions of a write as the guard of its commit; undefined if there are none, so that nothing need

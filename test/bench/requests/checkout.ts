@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { run } from '../../support/programs.ts';
+import { run } from '../../support/programs/programs.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

@@ -1,4 +1,4 @@
-import type { Key } from '../../support/signer.ts';
+import type { Key } from '../../support/clients/signer.ts';
 import type { Filling, Found } from './cases.ts';
 
 /** Where a generator sends its requests, and how it signs them; without a key it does not. */

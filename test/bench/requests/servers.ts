@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { issueCertificate } from '../../support/certificates.ts';
-import { alice, startService } from '../../support/server.ts';
-import type { Key } from '../../support/signer.ts';
+import { issueCertificate } from '../../support/clients/certificates.ts';
+import { alice, startService } from '../../support/programs/server.ts';
+import type { Key } from '../../support/clients/signer.ts';
 import type { Address } from './generator-messages.ts';
 
 /** A server to measure. */

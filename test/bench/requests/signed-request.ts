@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomFillSync } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Key } from '../../support/signer.ts';
+import type { Key } from '../../support/clients/signer.ts';
 
 /** How the bytes of a body are sent: as they are with their SHA-256 signed, or `aws-chunked` with a CRC-32 in the trailer. */
 export type Framing = 'digest' | 'trailer';

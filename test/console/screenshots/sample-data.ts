@@ -11,8 +11,8 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Browser } from 'playwright-core';
-import { put } from '../../support/objects.ts';
-import { runAt, type Place } from '../../support/administration.ts';
+import { put } from '../../support/storage/objects.ts';
+import { runAt, type Place } from '../../support/storage/administration.ts';
 
 /** The buckets that screenshots show. */
 export const sample = { main: 'harbour-museum', site: 'harbour-museum-site', empty: 'loans-2027' } as const;

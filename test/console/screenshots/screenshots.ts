@@ -12,9 +12,9 @@ import { fillSample, watch } from './sample-data.ts';
 import { inventHistory, views, type View } from './views.ts';
 import { build } from '../../../bin/build.mjs';
 import { buildConsole } from '../../../console/build.mjs';
-import { chromiumPath } from '../../support/chromium.ts';
-import { sdk } from '../../support/clients.ts';
-import { alice, startService } from '../../support/server.ts';
+import { chromiumPath } from '../../support/clients/chromium.ts';
+import { sdk } from '../../support/clients/clients.ts';
+import { alice, startService } from '../../support/programs/server.ts';
 
 const images = join(import.meta.dirname, '../../../docs/images');
 

@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page, Route } from 'playwright-core';
+import { writeXml } from '../../../console/s3/xml.ts';
+import { metricData } from '../../../shared/documents/monitoring.ts';
 import { signIn } from '../support/sign-in.ts';
 import { sample } from './sample-data.ts';
 
@@ -165,7 +167,7 @@ export const views: readonly View[] = [
         buffer: Buffer.from('x'),
       });
       await page.getByRole('link', { name: /Transfers/ }).click();
-      await page.getByText('16 MB of 24 MB').waitFor();
+      await page.getByText('16 MB of 24 MB').waitFor({ timeout: 60_000 });
     },
   },
   {
@@ -175,9 +177,10 @@ export const views: readonly View[] = [
       await page.route(/partNumber=2/, (route) => route.abort('connectionrefused'));
       await uploadLarge(page, 'lecture.mp4');
       await page.getByRole('link', { name: /Transfers|Übertragungen/ }).click();
-      await page.getByText(/16 MB (?:of|von) 24 MB/).waitFor();
+      await page.getByText(/16 MB (?:of|von) 24 MB/).waitFor({ timeout: 60_000 });
       await page.getByRole('link', { name: /Profil/ }).click();
       await page.getByRole('button', { name: /Sign out|Abmelden/ }).click();
+      await page.getByRole('button', { name: /Stop and sign out|Anhalten und abmelden/ }).click();
       await signIn(page);
       await page.getByRole('link', { name: /Transfers|Übertragungen/ }).click();
       await page.locator('.job').waitFor();
@@ -209,12 +212,19 @@ export async function inventHistory(page: Page, origin: string): Promise<void> {
       const grown = index / count + Math.sin(index / 9) / 12 + (index > count * 0.7 ? 0.4 : 0);
       return isBytes ? Math.round((2.1 + grown) * 1024 ** 3) : Math.round(1_180 + grown * 420);
     };
-    const point = (at: number, amount: number): string =>
-      `<Timestamp>${new Date(at).toISOString()}</Timestamp><Value>${amount}</Value>`;
-    const points = Array.from({ length: count }, (_, index) => point(first + index * period, value(index)));
-    const body =
-      `<MetricData><Current>${point(end, value(count - 1))}</Current>` +
-      `${points.map((each) => `<Datapoint>${each}</Datapoint>`).join('')}</MetricData>`;
+    const datapoints = Array.from({ length: count }, (_, index) => ({
+      at: first + index * period,
+      value: value(index),
+    }));
+    const body = writeXml(metricData, {
+      bucket: sample.main,
+      metric: url.searchParams.get('metric')!,
+      statistic: url.searchParams.get('statistic')!,
+      unit: isBytes ? 'Bytes' : 'Count',
+      period: period / 1_000,
+      current: { at: end, value: value(count - 1) },
+      datapoints,
+    });
     const headers = { 'access-control-allow-origin': origin, 'access-control-expose-headers': '*' };
     return route.fulfill({ status: 200, headers, contentType: 'application/xml', body });
   });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { onTestFinished, type TestContext } from 'vitest';
 import type { ConsoleUnderTest } from './console.ts';
-import { bucketName } from '../../support/clients.ts';
-import { isCloud } from '../../support/deployed.ts';
-import { put } from '../../support/objects.ts';
-import { removeBucket } from '../../support/service-under-test.ts';
+import { bucketName } from '../../support/clients/clients.ts';
+import { isCloud } from '../../support/cloud/deployed.ts';
+import { put } from '../../support/storage/objects.ts';
+import { removeBucket } from '../../support/programs/service-under-test.ts';
 
 /** A new bucket of alice's with these keys, each with a content of its own. */
 export async function makeBucket(under: ConsoleUnderTest, keys: readonly string[]): Promise<string> {

@@ -5,14 +5,15 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { afterAll, beforeAll, expect, type TestContext } from 'vitest';
 import { axeFindings } from './axe.ts';
 import { signIn, type Key } from './sign-in.ts';
-import { chromiumPath } from '../../support/chromium.ts';
+import { chromiumPath } from '../../support/clients/chromium.ts';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { onData, type Place } from '../../support/administration.ts';
-import { sdk } from '../../support/clients.ts';
-import { deployed, deployedLog, isCloud, usualDomains } from '../../support/deployed.ts';
-import { freePort } from '../../support/free-port.ts';
-import { skip } from '../../support/programs.ts';
-import { alice, startService } from '../../support/server.ts';
+import { onData, type Place } from '../../support/storage/administration.ts';
+import { sdk } from '../../support/clients/clients.ts';
+import { deployed, deployedLog, isCloud, usualDomains } from '../../support/cloud/deployed.ts';
+import { freePort } from '../../support/runs/free-port.ts';
+import { patience } from '../../support/runs/patience.ts';
+import { skip } from '../../support/programs/programs.ts';
+import { alice, startService } from '../../support/programs/server.ts';
 
 /** Quiet, and without anything that a test machine's browser would ask the network for. */
 const args = [
@@ -38,9 +39,6 @@ interface ServiceBehind {
   stop(): Promise<unknown>;
 }
 
-/** How long a page may take: in the cloud, engines in Python answer. */
-const patience = isCloud ? 90_000 : 15_000;
-
 export { signIn };
 
 /** A service with its console, and a browser. */
@@ -62,7 +60,7 @@ export class ConsoleUnderTest {
     this.folder = await mkdtemp(join(tmpdir(), 'stillage-console-'));
     const executablePath = chromiumPath();
     if (executablePath !== undefined) {
-      this.browser = await chromium.launch({ executablePath, args, downloadsPath: this.folder, timeout: 60_000 });
+      this.browser = await chromium.launch({ executablePath, args, downloadsPath: this.folder, timeout: patience });
     }
   }
 
@@ -158,9 +156,4 @@ export function consoleUnderTest(...args: readonly string[]): ConsoleUnderTest {
   beforeAll(() => console.start());
   afterAll(() => console.stop());
   return console;
-}
-
-/** Expects something that becomes so, in a browser on a busy machine. */
-export function eventually<T>(ask: () => T | Promise<T>): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(ask, { timeout: patience });
 }

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { alice } from '../../support/server.ts';
+import { alice } from '../../support/programs/server.ts';
 
 export interface Key {
   readonly accessKeyId: string;

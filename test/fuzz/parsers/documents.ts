@@ -1,16 +1,18 @@
 import { deepStrictEqual } from 'node:assert';
-import { parseIsoDate } from '../../../shared/http/dates.ts';
-import { atOnce, EventLoopBudget } from '../../../shared/ports/event-loop.ts';
+import { writtenAcl } from '../../../shared/documents/acl.ts';
+import * as settings from '../../../shared/documents/bucket-settings.ts';
+import { createBucketConfiguration, versioning } from '../../../shared/documents/buckets.ts';
+import { cors } from '../../../shared/documents/cors.ts';
+import { lifecycle } from '../../../shared/documents/lifecycle.ts';
+import { writtenAlarm } from '../../../shared/documents/monitoring.ts';
+import { completedParts } from '../../../shared/documents/multipart.ts';
+import type { DocumentType } from '../../../shared/documents/schema.ts';
+import { tagging } from '../../../shared/documents/tagging.ts';
+import { website } from '../../../shared/documents/website.ts';
 import { defaultLimits, tagLimits } from '../../../shared/protocol/limits.ts';
-import { readAccessControlPolicy } from '../../../shared/xml/acl.ts';
-import { corsDocument, readCorsConfiguration } from '../../../shared/xml/cors.ts';
-import * as settings from '../../../shared/xml/bucket-settings.ts';
-import { readCreateBucketConfiguration, readVersioningConfiguration } from '../../../shared/xml/buckets.ts';
-import { lifecycleConfiguration, lifecycleWriting, readLifecycleConfiguration } from '../../../shared/xml/lifecycle.ts';
-import { readAlarm } from '../../../shared/xml/monitoring.ts';
-import { readCompleteMultipartUpload } from '../../../shared/xml/multipart.ts';
-import { readTagging, taggingDocument } from '../../../shared/xml/tagging.ts';
-import { readWebsiteConfiguration, websiteDocument } from '../../../shared/xml/website.ts';
+import * as locks from '../../../shared/documents/object-lock.ts';
+import { readTagging } from '../../../shared/protocol/tags.ts';
+import { readDocument } from '../../../shared/xml/reader.ts';
 import { type Parser, outcomesOf } from './parser.ts';
 
 const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
@@ -29,19 +31,14 @@ const markup = [
   `xmlns="${namespace}"`,
 ];
 
-/** An XML document that is read, and perhaps written and read again. */
-function documentParser<T>(
-  root: string,
-  pieces: readonly string[],
-  read: (text: string) => T,
-  write?: (value: T) => string,
-): Parser {
+/** A document of XML that is read, written and read again. */
+function documentParser<T>(type: DocumentType<T>, pieces: readonly string[], isWritten = true): Parser {
   return {
     pieces: [...pieces, ...markup],
-    around: [`<${root}>`, `</${root}>`],
+    around: [`<${type.root}>`, `</${type.root}>`],
     read: (text) => {
-      const value = read(text);
-      if (write !== undefined) deepStrictEqual(read(write(value)), value);
+      const value = readDocument(text, type);
+      if (isWritten) deepStrictEqual(readDocument(type.write(value, namespace), type), value);
       return value;
     },
   };
@@ -55,24 +52,21 @@ function elements(names: readonly string[], texts: readonly string[]): string[] 
 /** Documents of requests. */
 export const documents: Readonly<Record<string, Parser>> = {
   'ACL document': documentParser(
-    'AccessControlPolicy',
+    writtenAcl,
     elements(
       ['Owner', 'ID', 'AccessControlList', 'Grant', 'Grantee', 'Permission', 'URI'],
       ['a', 'FULL_CONTROL', 'READ'],
     ),
-    readAccessControlPolicy,
   ),
   'CORS document': documentParser(
-    'CORSConfiguration',
+    cors,
     elements(
       ['CORSRule', 'AllowedOrigin', 'AllowedMethod', 'AllowedHeader', 'ExposeHeader', 'MaxAgeSeconds', 'ID'],
       ['*', 'GET', '1', 'x-a'],
     ),
-    (text) => readCorsConfiguration(text, 100),
-    (rules) => corsDocument(rules, namespace),
   ),
   'website document': documentParser(
-    'WebsiteConfiguration',
+    website,
     elements(
       [
         'IndexDocument',
@@ -93,11 +87,9 @@ export const documents: Readonly<Record<string, Parser>> = {
       ],
       ['a', '404', '301', 'https'],
     ),
-    (text) => readWebsiteConfiguration(text, 50),
-    (website) => websiteDocument(website, namespace),
   ),
   'lifecycle document': documentParser(
-    'LifecycleConfiguration',
+    lifecycle,
     elements(
       [
         'Rule',
@@ -122,49 +114,47 @@ export const documents: Readonly<Record<string, Parser>> = {
       ],
       ['a', 'Enabled', '1', 'true', '2030-01-01T00:00:00Z'],
     ),
-    (text) => readLifecycleConfiguration(text, { maximumRules: 100, tags, parseTime: parseIsoDate }),
-    (rules) => lifecycleConfiguration(atOnce(lifecycleWriting(rules)), namespace),
   ),
-  'tagging document': documentParser(
-    'Tagging',
-    elements(['TagSet', 'Tag', 'Key', 'Value'], ['a', 'b', '']),
-    (text) => readTagging(text, tags),
-    (read) => taggingDocument(read, namespace),
-  ),
-  'other settings': documentParser(
-    'VersioningConfiguration',
-    elements(
-      [
-        'Status',
-        'MfaDelete',
-        'LocationConstraint',
-        'Rule',
-        'ApplyServerSideEncryptionByDefault',
-        'SSEAlgorithm',
-        'BlockPublicAcls',
-        'ObjectOwnership',
-      ],
-      ['Enabled', 'AES256', 'true', 'BucketOwnerEnforced'],
-    ),
-    (text) => {
-      const as = (root: string): string => text.replaceAll('VersioningConfiguration', root);
-      const read: readonly (() => unknown)[] = [
-        () => readVersioningConfiguration(text),
-        () => readCreateBucketConfiguration(as('CreateBucketConfiguration'), tags),
-        () => settings.readEncryptionConfiguration(as('ServerSideEncryptionConfiguration')),
-        () => settings.readPublicAccessBlock(as('PublicAccessBlockConfiguration')),
-        () => settings.readOwnershipControls(as('OwnershipControls'), ['BucketOwnerEnforced']),
-        () => readAlarm(as('MetricAlarm')),
-      ];
-      return outcomesOf(read);
+  'tagging document': {
+    ...documentParser(tagging, elements(['TagSet', 'Tag', 'Key', 'Value'], ['a', 'b', ''])),
+    read: (text) => {
+      const read = readTagging(text, tags);
+      deepStrictEqual(new Set(readTagging(tagging.write(read, namespace), tags)), new Set(read));
     },
-  ),
-  'list of parts': {
-    ...documentParser(
-      'CompleteMultipartUpload',
-      elements(['Part', 'PartNumber', 'ETag', 'ChecksumCRC32'], ['1', '"a"', 'AAAAAA==']),
-      () => 0,
-    ),
-    read: (text) => readCompleteMultipartUpload(text, new EventLoopBudget()),
   },
+  'other settings': {
+    ...documentParser(
+      versioning,
+      elements(
+        [
+          'Status',
+          'MfaDelete',
+          'LocationConstraint',
+          'Rule',
+          'ApplyServerSideEncryptionByDefault',
+          'SSEAlgorithm',
+          'BlockPublicAcls',
+          'ObjectOwnership',
+          'ObjectLockEnabled',
+          'DefaultRetention',
+          'Mode',
+          'Days',
+          'RetainUntilDate',
+        ],
+        ['Enabled', 'AES256', 'true', 'BucketOwnerEnforced', 'GOVERNANCE', '1', '2030-01-01T00:00:00Z'],
+      ),
+    ),
+    read: (text) =>
+      outcomesOf(
+        [
+          ...[versioning, createBucketConfiguration, settings.encryption, settings.publicAccessBlock],
+          ...[settings.ownershipControls, writtenAlarm, ...Object.values(locks)],
+        ].map((type) => () => readDocument(text.replaceAll(versioning.root, type.root), type as DocumentType<unknown>)),
+      ),
+  },
+  'list of parts': documentParser(
+    completedParts,
+    elements(['Part', 'PartNumber', 'ETag', 'ChecksumCRC32'], ['1', '"a"', 'AAAAAA==']),
+    false,
+  ),
 };

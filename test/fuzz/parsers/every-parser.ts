@@ -1,4 +1,4 @@
-import { readers } from '../../support/stalls.ts';
+import { readers } from '../../support/runs/stalls.ts';
 import { documents } from './documents.ts';
 import { framing } from './framing.ts';
 import type { Parser } from './parser.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { readMultipartForm } from '../../../shared/http/multipart-form.ts';
-import { AwsChunkedDecoder, type Frame } from '../../../shared/signing/aws-chunked.ts';
+import { AwsChunkedDecoder, type Frame } from '../../../shared/signing/v4/aws-chunked.ts';
 import { type Parser, isRefusal, bytesOf } from './parser.ts';
 
 const hex = 'a'.repeat(64);

@@ -1,11 +1,11 @@
-import { canonicalUri, canonicalQuery } from '../../../shared/signing/canonical-request.ts';
+import { canonicalUri, canonicalQuery } from '../../../shared/signing/v4/canonical-request.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import { Query } from '../../../shared/http/query.ts';
-import { readAuthorizationHeader } from '../../../shared/signing/authorization-header.ts';
+import { readAuthorizationHeader } from '../../../shared/signing/v4/authorization-header.ts';
 import { readFormClaim } from '../../../shared/signing/form-claim.ts';
-import { parsePayloadHash } from '../../../shared/signing/payload-hash.ts';
-import { readPresignedQuery } from '../../../shared/signing/presigned.ts';
-import { readV2Header, readV2Query } from '../../../shared/signing/sigv2-claim.ts';
+import { parsePayloadHash } from '../../../shared/signing/v4/payload-hash.ts';
+import { readPresignedQuery } from '../../../shared/signing/v4/presigned.ts';
+import { readV2Header, readV2Query } from '../../../shared/signing/v2/sigv2-claim.ts';
 import { type Parser, outcomesOf } from './parser.ts';
 
 const now = Date.UTC(2026, 0, 23, 10, 11, 12);

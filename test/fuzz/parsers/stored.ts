@@ -1,13 +1,17 @@
 import { deepStrictEqual } from 'node:assert';
-import { feedRecord } from '../../../shared/adapters/cloud/feed-records.ts';
-import { marshalItem, unmarshalItem, type StoredImage } from '../../../shared/adapters/cloud/attribute-values.ts';
-import { headerSize, readHeader } from '../../../shared/adapters/embedded/blob-file.ts';
-import { decodeItem, encodeItem } from '../../../shared/adapters/embedded/item-encoding.ts';
-import { decodeItemKey, encodeItemKey } from '../../../shared/adapters/embedded/item-key.ts';
+import { feedRecord } from '../../../shared/adapters/cloud/dynamodb/feed-records.ts';
+import {
+  marshalItem,
+  unmarshalItem,
+  type StoredImage,
+} from '../../../shared/adapters/cloud/dynamodb/attribute-values.ts';
+import { headerSize, readHeader } from '../../../shared/adapters/embedded/blobs/blob-file.ts';
+import { decodeItem, encodeItem } from '../../../shared/adapters/embedded/table/item-encoding.ts';
+import { decodeItemKey, encodeItemKey } from '../../../shared/adapters/embedded/table/item-key.ts';
 import { attachment, fileNameOf } from '../../../shared/http/content-disposition.ts';
 import { formatHttpDate, parseHttpDate } from '../../../shared/http/dates.ts';
 import { encodeName } from '../../../shared/http/url-encoding.ts';
-import { readListingToken, writeListingToken } from '../../../shared/metadata/listings/listing-token.ts';
+import { readListingToken, writeListingToken } from '../../../shared/storage/listings/listing-token.ts';
 import type { Attributes } from '../../../shared/ports/key-value-table.ts';
 import { type Parser, bytesOf } from './parser.ts';
 

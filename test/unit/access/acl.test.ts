@@ -1,3 +1,4 @@
+import { fullRights } from '../../../shared/access/identity-rights.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -20,7 +21,7 @@ const permissions: readonly Permission[] = ['READ', 'WRITE', 'READ_ACP', 'WRITE_
 
 function userOf(project: string): Caller {
   return {
-    ...{ kind: 'user', id: 'user-id', accessKeyId: 'key', name: 'name', privileges: [] },
+    ...{ kind: 'user', id: 'user-id', accessKeyId: 'key', name: 'name', privileges: [], rights: fullRights },
     project: { id: project, email: `${project}@customer`, displayName: project },
   };
 }

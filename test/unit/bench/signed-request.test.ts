@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RequestSigner } from '../../bench/requests/signed-request.ts';
-import { signed } from '../../support/signer.ts';
+import { signed } from '../../support/clients/signer.ts';
 
 const key = { accessKeyId: 'AKBENCH', secretAccessKey: 'bench-secret-key' };
 const host = '127.0.0.1:9000';

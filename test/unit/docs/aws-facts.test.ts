@@ -7,16 +7,16 @@ const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** The stand-ins for AWS outside the folders that contain nothing else. */
 const standIns = [
-  'edge-runtime',
-  'engines',
-  'lambda-sandbox',
-  'log-insights',
-  'memory-table',
-  'moto',
-  'rotating-stream',
+  'bytes/rotating-stream',
+  'cloud/edge-runtime',
+  'cloud/engines',
+  'cloud/lambda-sandbox',
+  'cloud/log-insights',
+  'cloud/moto',
+  'storage/memory-table',
 ];
 const files = [
-  ...['test/cloud', 'test/infra', 'test/support/dynamodb'].flatMap((folder) =>
+  ...['test/cloud', 'test/infra', 'test/support/cloud/dynamodb'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
   ),
   ...standIns.map((name) => `test/support/${name}.ts`),

@@ -10,6 +10,6 @@ it('docs/operations.md is what the route table, the operations and the tests say
   expect(page, 'run: node --import tsx bin/operations-table.ts > docs/operations.md').toBe(operationsPage());
 });
 
-it('it tells of every operation that is built', () => {
+it('it lists every operation that is implemented', () => {
   for (const name of operations.keys()) expect(page).toContain(`\n| ${name} | `);
 });

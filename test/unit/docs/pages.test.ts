@@ -30,7 +30,23 @@ describe.each(pages)('%s', (page) => {
     const named = [...text(page).matchAll(/`((?:shared|functions|infra|test|bin|docs)\/[\w./-]+)`/g)];
     expect(named.map((match) => match[1]!).filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
+
+  it('has tables that are shown as tables: every row has as many cells as the head', () => {
+    const prose = text(page).replace(/^(```|~~~)[^]*?^\1/gm, '');
+    const tables = prose.match(/(?:^\|.*\n?)+/gm) ?? [];
+    const broken = tables.flatMap((table) => {
+      const [head, line, ...rows] = table.trimEnd().split('\n');
+      if (line === undefined || !/^(?:\| ?:?-+:? ?)+\|$/.test(line)) return [head];
+      return [line, ...rows].filter((row) => cells(row) !== cells(head!));
+    });
+    expect(broken).toEqual([]);
+  });
 });
+
+/** The number of cells of a row. A bar in code divides cells as well, unless it is escaped. */
+function cells(row: string): number {
+  return row.replaceAll('\\|', '').split('|').length - 2;
+}
 
 /** The anchors of a page, as they are made of its headings. */
 function headings(page: string): string[] {

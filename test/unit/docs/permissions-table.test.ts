@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forAnybody, permissions, permissionsPage } from '../../../bin/permissions-table.ts';
 import { operations } from '../../../functions/operations.ts';
-import { policyActions } from '../../../shared/access/policy-actions.ts';
+import { policyActions } from '../../../shared/access/policies/policy-actions.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/permissions.md'), 'utf8');
 
@@ -15,7 +15,7 @@ it('docs/permissions.md is what the operations ask for now', () => {
 const beyondPolicies = /(Account|Alarms?|AlarmHistory|BucketMonitoring|BucketQuota|MetricData|PublicLinks?)$/;
 
 describe('every right that an operation needs', () => {
-  it('is an action of shared/access/policy-actions.ts, about what it is done to', () => {
+  it('is an action of shared/access/policies/policy-actions.ts, about what it is done to', () => {
     for (const { operation, question } of permissions()) {
       const { action, bucket, key } = question;
       if (beyondPolicies.test(action)) continue;
@@ -42,20 +42,22 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     'GetObjectVersionTagging <',
     'PutObject',
     'PutObjectAcl',
+    'PutObjectLegalHold',
+    'PutObjectRetention',
     'PutObjectTagging',
   ],
   CreateBucket: ['CreateBucket'],
-  CreateMultipartUpload: ['PutObject', 'PutObjectAcl', 'PutObjectTagging'],
+  CreateMultipartUpload: ['PutObject', 'PutObjectAcl', 'PutObjectLegalHold', 'PutObjectRetention', 'PutObjectTagging'],
   DeleteBucket: ['DeleteBucket'],
   DeleteBucketEncryption: ['PutEncryptionConfiguration'],
   DeleteBucketLifecycle: ['PutLifecycleConfiguration'],
   DeleteBucketOwnershipControls: ['PutBucketOwnershipControls'],
   DeleteBucketPolicy: ['DeleteBucketPolicy'],
   DeleteBucketTagging: ['PutBucketTagging'],
-  DeleteObject: ['DeleteObject', 'DeleteObjectVersion', 'GetObject', 'GetObjectVersion'],
+  DeleteObject: ['BypassGovernanceRetention', 'DeleteObject', 'DeleteObjectVersion', 'GetObject', 'GetObjectVersion'],
   DeleteObjectTagging: ['DeleteObjectTagging', 'DeleteObjectVersionTagging'],
   DeletePublicAccessBlock: ['PutBucketPublicAccessBlock'],
-  DeleteObjects: ['DeleteObject', 'DeleteObjectVersion', 'GetObject', 'GetObjectVersion'],
+  DeleteObjects: ['BypassGovernanceRetention', 'DeleteObject', 'DeleteObjectVersion', 'GetObject', 'GetObjectVersion'],
   GetBucketAccelerateConfiguration: ['GetAccelerateConfiguration'],
   GetBucketAcl: ['GetBucketAcl'],
   GetBucketEncryption: ['GetEncryptionConfiguration'],
@@ -70,21 +72,30 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   GetBucketRequestPayment: ['GetBucketRequestPayment'],
   GetBucketTagging: ['GetBucketTagging'],
   GetBucketVersioning: ['GetBucketVersioning'],
-  GetObject: ['GetObject', 'GetObjectVersion'],
+  GetObject: ['GetObject', 'GetObjectLegalHold', 'GetObjectRetention', 'GetObjectVersion'],
   GetObjectAcl: ['GetObjectAcl', 'GetObjectVersionAcl'],
   GetObjectAttributes: ['GetObject', 'GetObjectAttributes', 'GetObjectVersion', 'GetObjectVersionAttributes'],
   GetObjectLockConfiguration: ['GetBucketObjectLockConfiguration'],
+  GetObjectLegalHold: ['GetObjectLegalHold'],
+  GetObjectRetention: ['GetObjectRetention'],
   GetObjectTagging: ['GetObjectTagging', 'GetObjectVersionTagging'],
   GetPublicAccessBlock: ['GetBucketPublicAccessBlock'],
   HeadBucket: ['ListBucket'],
-  HeadObject: ['GetObject', 'GetObjectVersion'],
+  HeadObject: ['GetObject', 'GetObjectLegalHold', 'GetObjectRetention', 'GetObjectVersion'],
   ListBuckets: ['ListAllMyBuckets'],
   ListMultipartUploads: ['ListBucketMultipartUploads'],
   ListObjectVersions: ['ListBucketVersions'],
   ListObjects: ['ListBucket'],
   ListObjectsV2: ['ListBucket'],
   ListParts: ['ListMultipartUploadParts'],
-  PostObject: ['GetObject', 'PutObject', 'PutObjectAcl', 'PutObjectTagging'],
+  PostObject: [
+    'GetObject',
+    'PutObject',
+    'PutObjectAcl',
+    'PutObjectLegalHold',
+    'PutObjectRetention',
+    'PutObjectTagging',
+  ],
   PutBucketAcl: ['PutBucketAcl'],
   PutBucketEncryption: ['PutEncryptionConfiguration'],
   PutBucketLifecycleConfiguration: ['PutLifecycleConfiguration'],
@@ -95,8 +106,11 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   PutBucketRequestPayment: ['PutBucketRequestPayment'],
   PutBucketTagging: ['PutBucketTagging'],
   PutBucketVersioning: ['PutBucketVersioning'],
-  PutObject: ['GetObject', 'PutObject', 'PutObjectAcl', 'PutObjectTagging'],
+  PutObject: ['GetObject', 'PutObject', 'PutObjectAcl', 'PutObjectLegalHold', 'PutObjectRetention', 'PutObjectTagging'],
   PutObjectAcl: ['PutObjectAcl', 'PutObjectVersionAcl'],
+  PutObjectLegalHold: ['PutObjectLegalHold'],
+  PutObjectLockConfiguration: ['PutBucketObjectLockConfiguration'],
+  PutObjectRetention: ['BypassGovernanceRetention', 'PutObjectRetention'],
   PutObjectTagging: ['PutObjectTagging', 'PutObjectVersionTagging'],
   PutPublicAccessBlock: ['PutBucketPublicAccessBlock'],
   RenameObject: ['DeleteObject <', 'GetObject', 'GetObject <', 'PutObject'],

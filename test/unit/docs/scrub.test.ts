@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findingKinds } from '../../../shared/metadata/scrub/findings.ts';
+import { findingKinds } from '../../../shared/scrub/findings.ts';
 
 it('docs/scrub.md says of every finding what it is, and what becomes of it', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/scrub.md'), 'utf8');

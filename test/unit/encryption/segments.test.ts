@@ -10,7 +10,7 @@ import {
   sealedStretch,
   type Stretch,
 } from '../../../shared/encryption/segments.ts';
-import { runs } from '../../support/runs.ts';
+import { runs } from '../../support/runs/runs.ts';
 
 const key = randomBytes(32);
 const segment = 64 * 1024;

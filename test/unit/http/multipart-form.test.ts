@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readMultipartForm } from '../../../shared/http/multipart-form.ts';
-import { runs } from '../../support/runs.ts';
+import { runs } from '../../support/runs/runs.ts';
 
 /** https://www.rfc-editor.org/rfc/rfc7578 and https://www.rfc-editor.org/rfc/rfc2046#section-5.1 */
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isReservedPath, reservedRoute } from '../../../shared/http/reserved-paths.ts';
-import { routes, type Route } from '../../../shared/protocol/routes.ts';
+import { routes, type Route } from '../../../shared/protocol/operation-table.ts';
 
 const all: readonly Route[] = routes;
 const paths = [...new Set(all.flatMap(({ path }) => path ?? []))];

@@ -65,7 +65,7 @@ describe('TurnQueue', () => {
     }
   });
 
-  it('gives whoever asks first this turn, and others later ones', async () => {
+  it('gives the first to ask this turn, and others later ones', async () => {
     const { turns, turn } = queue();
     const order: string[] = [];
     expect(turns.takeTurn()).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstPartSize, mostHeld } from '../../../shared/adapters/cloud/blob-parts.ts';
+import { firstPartSize, mostHeld } from '../../../shared/adapters/cloud/s3/blob-parts.ts';
 import { BudgetedBlobs } from '../../../shared/protocol/bodies/budgeted-blobs.ts';
 import { ByteBudget } from '../../../shared/protocol/bodies/byte-budget.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Fields } from '../../../shared/http/message.ts';
 import { corsFields, matchCors, matchesPattern, readCorsRequest } from '../../../shared/protocol/cors.ts';
-import type { CorsRule } from '../../../shared/xml/cors.ts';
+import type { CorsRule } from '../../../shared/documents/cors.ts';
 
 describe('a pattern', () => {
   it.each([

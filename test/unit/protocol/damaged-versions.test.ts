@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { maxReads } from '../../../shared/metadata/objects/version-chain.ts';
-import { person, PipelineInProcess, type Answered } from '../../support/pipeline-in-process.ts';
-import type { Unsigned } from '../../support/signer.ts';
+import { maxReads } from '../../../shared/storage/version-changes/version-chain.ts';
+import { person, PipelineInProcess, type Answered } from '../../support/storage/pipeline-in-process.ts';
+import type { Unsigned } from '../../support/clients/signer.ts';
 
 /** A key whose current version refers to a noncurrent one that is lost: no number of further reads makes the chain consistent. */
 

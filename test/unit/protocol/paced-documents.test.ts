@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
-import type { Unsigned } from '../../support/signer.ts';
-import { countTurns } from '../../support/turns.ts';
+import { person, PipelineInProcess } from '../../support/storage/pipeline-in-process.ts';
+import type { Unsigned } from '../../support/clients/signer.ts';
+import { countTurns } from '../../support/runs/turns.ts';
 
 const alice = person('alice');
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BlobsBusy } from '../../../shared/ports/blob-store.ts';
 import { TableBusy } from '../../../shared/ports/key-value-table.ts';
 import { defineOperation } from '../../../shared/protocol/operation.ts';
-import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
+import { person, PipelineInProcess } from '../../support/storage/pipeline-in-process.ts';
 
 const owner = person('owner');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPublicUrl } from '../../../functions/runtime/command-line/public-url-option.ts';
+import { publicUrl, readAs } from '../../../server/options/option-values.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import type { RequestHead } from '../../../shared/protocol/operation.ts';
 import { baseUrl, isHarmless, publicLinkUrl } from '../../../shared/protocol/public-link.ts';
@@ -35,7 +35,7 @@ describe('the address of a link', () => {
     ['https://links.test/', 'https://links.test'],
     ['http://links.test:81/base//', 'http://links.test:81/base'],
   ])('may be set to %s', (given, url) => {
-    expect(readPublicUrl(given)).toBe(url);
+    expect(readAs(publicUrl, given)).toBe(url);
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('the address of a link', () => {
     'https://links.test#a',
     '',
   ])('may not be set to %s', (given) => {
-    expect(() => readPublicUrl(given)).toThrow('Must be an http or https URL');
+    expect(() => readAs(publicUrl, given)).toThrow('Must be an http or https URL');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RateExceeded, RateLimit } from '../../../shared/protocol/rate-limit.ts';
-import { SetClock } from '../../support/fixed-deps.ts';
+import { SetClock } from '../../support/storage/fixed-deps.ts';
 
 function limited(perSecond: number) {
   const clock = new SetClock();
@@ -64,7 +64,7 @@ describe('RateLimit', () => {
     expect(admitted('a', 3)).toBe(2);
   });
 
-  it('remembers whoever asked a moment ago while it forgets the others', () => {
+  it('remembers a caller who asked a moment ago while it forgets the others', () => {
     const { clock, admitted } = limited(2);
     admitted('early', 2);
     clock.time += 59_900;

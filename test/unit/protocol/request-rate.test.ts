@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from '../../support/expect-error.ts';
-import { SetClock } from '../../support/fixed-deps.ts';
-import { formBody, formType, signedV4 } from '../../support/form.ts';
-import { person, PipelineInProcess, type Answered, type Person } from '../../support/pipeline-in-process.ts';
-import type { Unsigned } from '../../support/signer.ts';
+import { textOf } from '../../support/clients/expect-error.ts';
+import { SetClock } from '../../support/storage/fixed-deps.ts';
+import { formBody, formType, signedV4 } from '../../support/clients/form.ts';
+import { person, PipelineInProcess, type Answered, type Person } from '../../support/storage/pipeline-in-process.ts';
+import type { Unsigned } from '../../support/clients/signer.ts';
 
 const owner = person('owner');
 const colleague = person('colleague', 'owner');
@@ -80,7 +80,7 @@ describe('requests a second', () => {
     expect((await service.sendPresigned(get, colleague)).status).toBe(503);
   });
 
-  it('are not used up by whoever does not hold the secret', async () => {
+  it('are not used up by a client without the secret', async () => {
     const { statuses } = await world();
     const impostor = { ...owner, key: { ...owner.key, secretAccessKey: 'guess' } };
     expect(await statuses(5, get, impostor)).toEqual([403, 403, 403, 403, 403]);

@@ -3,9 +3,13 @@ import { operations } from '../../../functions/operations.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { resolveTarget } from '../../../shared/http/address.ts';
 import { Fields } from '../../../shared/http/message.ts';
-import { findRoute, routes, specificity, type Route } from '../../../shared/protocol/routes.ts';
+import { findRoute, specificity } from '../../../shared/protocol/routes.ts';
+import { routes, type Route } from '../../../shared/protocol/operation-table.ts';
 
 const names = { domain: 'example.test', websiteDomain: 'web.example.test' };
+
+const scoped = (service: string): string =>
+  `AWS4-HMAC-SHA256 Credential=KEY/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=00`;
 
 function route(line: string, headers: Record<string, string> = {}, host = 'example.test'): string {
   const [method, target] = line.split(' ') as [string, string];
@@ -123,6 +127,23 @@ describe('the route table', () => {
     expect(route(line)).toBe('NotImplemented');
   });
 
+  it.each([
+    ['Sts', 'POST /', { authorization: scoped('sts') }],
+    ['Sts', 'POST /', { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }],
+    [
+      'MethodNotAllowed',
+      'POST /',
+      { authorization: scoped('s3'), 'content-type': 'application/x-www-form-urlencoded' },
+    ],
+    ['MethodNotAllowed', 'POST /', { 'content-type': 'multipart/form-data' }],
+    ['MethodNotAllowed', 'POST /?x=1', { authorization: scoped('sts') }],
+    ['MethodNotAllowed', 'PUT /', { authorization: scoped('sts') }],
+    ['ListBuckets', 'GET /', { authorization: scoped('sts') }],
+    ['PostObject', 'POST /b', { authorization: scoped('sts') }],
+  ])('finds the other APIs by the scope of the signature: %s %s', (expected, line, headers) => {
+    expect(route(line, headers)).toBe(expected);
+  });
+
   it('says which methods there are', () => {
     const { address, query } = resolveTarget('/b/k?retention', undefined, names);
     try {
@@ -151,7 +172,7 @@ describe('the route table', () => {
     expect(guarded.filter((place, at) => guarded.indexOf(place) !== at)).toEqual([]);
   });
 
-  it('has a row for every operation that is built, at its own level', () => {
+  it('has a row for every operation that is implemented, at its own level', () => {
     const rows: readonly Route[] = routes;
     for (const [name, operation] of operations) {
       const own = rows.filter((row) => row.operation === name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SetClock } from '../../support/fixed-deps.ts';
-import { MemoryTable } from '../../support/memory-table.ts';
-import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
+import { SetClock } from '../../support/storage/fixed-deps.ts';
+import { MemoryTable } from '../../support/storage/memory-table.ts';
+import { person, PipelineInProcess } from '../../support/storage/pipeline-in-process.ts';
 
 const owner = person('owner');
 const versioned = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';

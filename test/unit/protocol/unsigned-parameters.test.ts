@@ -7,10 +7,10 @@ import { Fields } from '../../../shared/http/message.ts';
 import type { Query } from '../../../shared/http/query.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../../shared/protocol/operation.ts';
-import { routes, type Route } from '../../../shared/protocol/routes.ts';
-import { isReadByV2, isSignedByV2, mayBeUnsignedByV2 } from '../../../shared/signing/sigv2-resource.ts';
-import { person, PipelineInProcess } from '../../support/pipeline-in-process.ts';
-import { presignedV2, signedV2 } from '../../support/signer-v2.ts';
+import { routes, type Route } from '../../../shared/protocol/operation-table.ts';
+import { isReadByV2, isSignedByV2, mayBeUnsignedByV2 } from '../../../shared/signing/v2/sigv2-resource.ts';
+import { person, PipelineInProcess } from '../../support/storage/pipeline-in-process.ts';
+import { presignedV2, signedV2 } from '../../support/clients/signer-v2.ts';
 
 /** Checks the parameters that a signature of version 2 does not cover against the whole route table. */
 
@@ -103,7 +103,7 @@ describe('operations that version 2 can sign', () => {
   it.each(built)(
     '$operation ($method $on) asks for nothing that is not written down',
     ({ method, operation, query }) => {
-      const asked = askedBy(operations.get(operation as never)!, method);
+      const asked = askedBy(operations.get(operation)!, method);
       expect(
         [...asked].filter((name) => !isReadByV2(method, name)),
         `${operation} ?${query ?? ''}`,
@@ -112,9 +112,7 @@ describe('operations that version 2 can sign', () => {
   );
 
   it('ask for everything that is', () => {
-    const asked = new Set(
-      built.flatMap(({ method, operation }) => [...askedBy(operations.get(operation as never)!, method)]),
-    );
+    const asked = new Set(built.flatMap(({ method, operation }) => [...askedBy(operations.get(operation)!, method)]));
     for (const { parameter } of rows) if (parameter) asked.add(parameter[0]);
     expect([...mayBeUnsignedByV2].sort()).toEqual([...asked].filter((name) => !isSignedByV2(name)).sort());
   });

@@ -8,7 +8,7 @@ import {
   ruleLocation,
   type Visit,
 } from '../../../shared/protocol/website.ts';
-import type { Redirect, RoutingRule } from '../../../shared/xml/website.ts';
+import type { Redirect, RoutingRule } from '../../../shared/documents/website.ts';
 
 const visit = (key: string, secure = false): Visit => ({ host: 'site.website.example', secure, key });
 

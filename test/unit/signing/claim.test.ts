@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Fields } from '../../../shared/http/message.ts';
 import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../../../shared/signing/claim.ts';
-import { dialectOf } from '../../../shared/signing/dialect.ts';
+import { dialectOf } from '../../../shared/signing/v4/credential-scope.ts';
 
 const claim: SignatureClaim = {
   dialect: dialectOf('AWS4-HMAC-SHA256')!,
   accessKeyId: 'AKID',
   date: '20261120',
+  service: 's3',
   region: 'auto',
   timestamp: '20261120T101112Z',
   signedHeaders: ['host', 'x-amz-date'],

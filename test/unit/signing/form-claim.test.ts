@@ -68,7 +68,7 @@ describe('the signature of a form', () => {
     });
   });
 
-  it('is missing from the form of nobody', () => {
+  it('is absent from an anonymous form', () => {
     expect(verify({ key: 'k', acl: 'private' })).toBeUndefined();
   });
 
@@ -118,8 +118,10 @@ describe('the signature of a form', () => {
     expect(verify(fields)).toEqual(refused('InvalidArgument', { status: 400 }));
   });
 
-  it('needs no session token, and takes none', () => {
-    expect(verify({ ...v4, 'x-amz-security-token': 'token' })).toEqual(refused('InvalidToken'));
+  it('has a session token if it is signed', () => {
+    expect(verify({ ...v4, 'x-amz-security-token': 'token' })).toMatchObject({ sessionToken: 'token' });
+    expect(verify({ ...v2, 'x-amz-security-token': 'token' })).toMatchObject({ sessionToken: 'token' });
+    expect(verify({ 'x-amz-security-token': 'token' })).toEqual(refused('InvalidToken'));
   });
 
   it('is not made with public keys', () => {

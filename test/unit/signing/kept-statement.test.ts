@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Fields } from '../../../shared/http/message.ts';
-import { readAuthorizationHeader } from '../../../shared/signing/authorization-header.ts';
+import { readAuthorizationHeader } from '../../../shared/signing/v4/authorization-header.ts';
 
 const now = Date.UTC(2013, 4, 24);
 const timing = { now, allowedSkew: 900_000, longestLifetime: 604_800_000 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Fields } from '../../../shared/http/message.ts';
 import { Query } from '../../../shared/http/query.ts';
 import { recogniseScheme } from '../../../shared/signing/scheme.ts';
-import { expectLinear } from '../../support/growth.ts';
+import { expectLinear } from '../../support/runs/growth.ts';
 
 const recognise = (authorization: string | undefined, query = '') =>
   recogniseScheme(

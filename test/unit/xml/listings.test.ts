@@ -9,11 +9,11 @@ import {
 } from '../../../shared/xml/listings.ts';
 import { ListedRows, type RowKey, type VersionRow } from '../../../shared/xml/listed-rows.ts';
 import type { NameEncoding } from '../../../shared/xml/utf8-writer.ts';
-import type { Owner } from '../../../shared/xml/owner.ts';
-import { escapeXml } from '../../../shared/xml/writer.ts';
+import type { Owner } from '../../../shared/documents/owner.ts';
+import { escapeXml } from '../../../shared/documents/text.ts';
 import { golden, namespace } from './golden.ts';
-import { expectLinear } from '../../support/growth.ts';
-import { runs } from '../../support/runs.ts';
+import { expectLinear } from '../../support/runs/growth.ts';
+import { runs } from '../../support/runs/runs.ts';
 
 const owner = { id: 'p1', displayName: 'Project' };
 const lastModified = Date.UTC(2026, 10, 20, 10);

@@ -1,4 +1,5 @@
 import { readersOf } from './readers.ts';
+import { useChanges } from '../changes.ts';
 import { aclCommand } from '../../../format/documents.ts';
 import { t } from '../../../messages/messages.ts';
 import { AclEditor } from '../../../panels/acl-editor.tsx';
@@ -32,6 +33,7 @@ export function AccessTab({ place }: { readonly place: Place }) {
     ]);
     return { acl, policy, block, links };
   }, [client, bucket, key]);
+  useChanges(bucket, loaded.reload);
   if (loaded.error !== undefined) return <ErrorBox error={loaded.error} retry={loaded.reload} />;
   if (loaded.value === undefined) return <div class="skeleton" />;
   const { acl } = loaded.value;

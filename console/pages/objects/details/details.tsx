@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { AccessTab } from './access-tab.tsx';
 import { LinksTab } from './links-tab.tsx';
@@ -5,13 +6,17 @@ import { PreviewTab } from './preview-tab.tsx';
 import { PropertiesTab } from './properties-tab.tsx';
 import { Unreachable } from './unreachable.tsx';
 import { VersionsTab } from './versions-tab.tsx';
+import { useChanges } from '../changes.ts';
 import { shownName } from '../names.ts';
 import { t } from '../../../messages/messages.ts';
 import { isUnreachable } from '../../../s3/address.ts';
+import { isFailure } from '../../../s3/failure.ts';
+import { headObject } from '../../../s3/objects.ts';
 import { session } from '../../../session/session.ts';
 import { downloadObject } from '../../../transfers/download.ts';
-import { Icon } from '../../../ui/icons.tsx';
-import { attempt } from '../../../ui/notices.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { useLoaded } from '../../../ui/loaded.ts';
+import { attempt, ErrorBox } from '../../../ui/notices.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 
 const tabs = ['preview', 'properties', 'versions', 'access', 'links'] as const;
@@ -39,24 +44,26 @@ export function Details({
   const place = { bucket, key: objectKey };
   const name = shownName(objectKey);
   const isReachable = !isUnreachable(objectKey);
+  const head = useLoaded(
+    async (signal) => (isReachable ? headObject(client, bucket, objectKey, undefined, signal) : undefined),
+    [client, bucket, objectKey],
+  );
+  useChanges(bucket, head.reload);
+  const object = head.value;
+  // When the object has become another one, what is shown of it is read again.
+  const state = object && `${object.versionId} ${object.etag} ${object.modified.getTime()}`;
   return (
     <aside class="details" aria-label={texts.title}>
       <header>
         <h2>{name}</h2>
         {isReachable && (
-          <button
-            type="button"
-            class="quiet square"
-            aria-label={t.value.objects.download}
-            title={t.value.objects.download}
+          <Button
+            icon="download"
+            tip={t.value.objects.download}
             onClick={() => void attempt(() => downloadObject(client, bucket, objectKey, versionId))}
-          >
-            <Icon name="download" />
-          </button>
+          />
         )}
-        <button type="button" class="quiet square" aria-label={texts.close} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        <Button icon="close" label={texts.close} onClick={onClose} />
       </header>
       {!isReachable ? (
         <Unreachable place={place} />
@@ -70,9 +77,7 @@ export function Details({
           }}
           tabs={tabs.map((each) => [each, texts[each]] as const)}
         >
-          {tab === 'preview' && <PreviewTab place={{ ...place, versionId }} />}
-          {tab === 'properties' && <PropertiesTab place={place} />}
-          {tab === 'versions' && (
+          {tab === 'versions' ? (
             <VersionsTab
               place={place}
               onPreview={(version) => {
@@ -80,9 +85,22 @@ export function Details({
                 setVersionId(version);
               }}
             />
+          ) : tab === 'preview' && versionId !== undefined ? (
+            <PreviewTab place={{ ...place, versionId }} />
+          ) : isFailure(head.error) && head.error.status === 404 ? (
+            <p>{texts.gone}</p>
+          ) : head.error !== undefined && (tab === 'preview' || tab === 'properties') ? (
+            <ErrorBox error={head.error} retry={head.reload} />
+          ) : object === undefined && head.error === undefined ? (
+            <div class="skeleton" />
+          ) : (
+            <Fragment key={state}>
+              {tab === 'preview' && <PreviewTab place={place} object={object} />}
+              {tab === 'properties' && object && <PropertiesTab place={place} object={object} />}
+              {tab === 'access' && <AccessTab place={place} />}
+              {tab === 'links' && <LinksTab place={place} />}
+            </Fragment>
           )}
-          {tab === 'access' && <AccessTab place={place} />}
-          {tab === 'links' && <LinksTab place={place} />}
         </Tabs>
       )}
     </aside>

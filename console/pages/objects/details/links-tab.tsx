@@ -4,6 +4,7 @@ import { date, exactDate, t } from '../../../messages/messages.ts';
 import { createPublicLink, deletePublicLink, listPublicLinks, type PublicLink } from '../../../s3/access.ts';
 import type { Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
+import { Button } from '../../../ui/button.tsx';
 import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
 import { Field } from '../../../ui/dialog.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
@@ -45,9 +46,8 @@ function PublicLinks({ place }: { readonly place: Place }) {
             </option>
           ))}
         </select>
-        <button
-          type="button"
-          class="primary"
+        <Button
+          kind="primary"
           onClick={() =>
             void attempt(async () => {
               setMade(await createPublicLink(client, place, hours * hour));
@@ -56,7 +56,7 @@ function PublicLinks({ place }: { readonly place: Place }) {
           }
         >
           {texts.newLink}
-        </button>
+        </Button>
       </div>
       {made?.url !== undefined && (
         <>
@@ -71,8 +71,7 @@ function PublicLinks({ place }: { readonly place: Place }) {
           <div title={exactDate(link.expires)}>{texts.linkEnds(date(link.expires))}</div>
           <div class="small muted mono">{link.id}</div>
           <div class="row">
-            <button
-              type="button"
+            <Button
               onClick={() =>
                 void attempt(async () => {
                   await deletePublicLink(client, place, link.id);
@@ -82,7 +81,7 @@ function PublicLinks({ place }: { readonly place: Place }) {
               }
             >
               {texts.revoke}
-            </button>
+            </Button>
             <CopyButton
               name={`curl: ${texts.revoke} ${link.id}`}
               text={revokeLinkCommand(target, bucket, key, link.id)}
@@ -133,8 +132,7 @@ function Presigned({ place }: { readonly place: Place }) {
             </option>
           ))}
         </select>
-        <button
-          type="button"
+        <Button
           onClick={() =>
             void attempt(async () => {
               setUrl(await client.presigned({ method, bucket, key }, hours * hour));
@@ -142,7 +140,7 @@ function Presigned({ place }: { readonly place: Place }) {
           }
         >
           {texts.makeUrl}
-        </button>
+        </Button>
       </div>
       {url !== '' && <CommandLine command={url} label={texts.presigned} />}
       <CommandLine {...presignCommand(config.value!, { method, bucket, key, seconds: hours * hour })} />

@@ -6,30 +6,18 @@ import { PairsEditor, type Pair } from '../../../panels/pairs-editor.tsx';
 import { SectionHead } from '../../../panels/section-head.tsx';
 import { TagsPanel } from '../../../panels/tags-panel.tsx';
 import { encodePath } from '../../../s3/address.ts';
-import {
-  headObject,
-  replaceHeaders,
-  standardHeaders,
-  type ObjectHead,
-  type Place,
-  type Stored,
-} from '../../../s3/objects.ts';
+import { encodeMetadata } from '../../../s3/header-text.ts';
+import { replaceHeaders, standardHeaders, type ObjectHead, type Place, type Stored } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { noteChange } from '../../../transfers/queue.ts';
 import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
-import { useLoaded } from '../../../ui/loaded.ts';
-import { ErrorBox, notify } from '../../../ui/notices.tsx';
+import { notify } from '../../../ui/notices.tsx';
 
 /** The properties of an object: size, headers, metadata, tags, checksums. */
-export function PropertiesTab({ place }: { readonly place: Place }) {
-  const { client } = session.value!;
+export function PropertiesTab({ place, object }: HeadProps) {
   const { bucket, key } = place;
   const target = config.value!;
-  const head = useLoaded(() => headObject(client, bucket, key), [client, bucket, key]);
   const texts = t.value.details;
-  if (head.error !== undefined) return <ErrorBox error={head.error} retry={head.reload} />;
-  if (head.value === undefined) return <div class="skeleton" />;
-  const object = head.value;
   const address = `${target.endpoint}${encodePath(`/${bucket}/${key}`)}`;
   return (
     <>
@@ -74,8 +62,8 @@ export function PropertiesTab({ place }: { readonly place: Place }) {
           </dd>
         </dl>
       </section>
-      <Headers place={place} object={object} reload={head.reload} />
-      <Metadata place={place} object={object} reload={head.reload} />
+      <Headers place={place} object={object} />
+      <Metadata place={place} object={object} />
       <TagsPanel tagged={place} max={10} limit={texts.tagLimit} />
       <section>
         <CommandLine command={awsCommand(target, 's3api', 'head-object', '--bucket', bucket, '--key', key)} />
@@ -91,10 +79,9 @@ export function PropertiesTab({ place }: { readonly place: Place }) {
 interface HeadProps {
   readonly place: Place;
   readonly object: ObjectHead;
-  readonly reload: () => void;
 }
 
-function Headers({ place, object, reload }: HeadProps) {
+function Headers({ place, object }: HeadProps) {
   const [editing, setEditing] = useState(false);
   const { client } = session.value!;
   const texts = t.value.details;
@@ -114,7 +101,7 @@ function Headers({ place, object, reload }: HeadProps) {
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
               await replaceHeaders(client, place, { ...object, headers: headersOf(pairs) });
-              done(place, reload);
+              done(place);
               setEditing(false);
             }}
           />
@@ -133,7 +120,7 @@ function Headers({ place, object, reload }: HeadProps) {
   );
 }
 
-function Metadata({ place, object, reload }: HeadProps) {
+function Metadata({ place, object }: HeadProps) {
   const [editing, setEditing] = useState(false);
   const { client } = session.value!;
   const texts = t.value.details;
@@ -154,7 +141,7 @@ function Metadata({ place, object, reload }: HeadProps) {
             onCancel={() => setEditing(false)}
             onSave={async (pairs) => {
               await replaceHeaders(client, place, { ...object, metadata: Object.fromEntries(pairs) });
-              done(place, reload);
+              done(place);
               setEditing(false);
             }}
           />
@@ -186,14 +173,15 @@ function replaceCommand(
   const words = ['copy-object', '--bucket', bucket, '--key', key, '--copy-source', encodePath(`${bucket}/${key}`)];
   words.push('--metadata-directive', 'REPLACE');
   for (const [name, value] of Object.entries(headers)) words.push(`--${name}`, value);
-  if (Object.keys(metadata).length > 0) words.push('--metadata', JSON.stringify(metadata));
+  const encoded = Object.entries(metadata).map(([name, value]) => [name, encodeMetadata(value)] as const);
+  if (encoded.length > 0) words.push('--metadata', JSON.stringify(Object.fromEntries(encoded)));
   if (encryption === 'AES256') words.push('--server-side-encryption', encryption);
   if (storageClass !== 'STANDARD') words.push('--storage-class', storageClass);
   return awsCommand(config.value!, 's3api', ...words);
 }
 
-function done({ bucket }: Place, reload: () => void): void {
-  reload();
+/** The details read the object again, as lists do. */
+function done({ bucket }: Place): void {
   noteChange(bucket);
   notify(t.value.common.saved);
 }

@@ -29,7 +29,7 @@ export function readersOf({ acl, policy, block, links }: Sources, bucket: string
     else if (grantee.kind === 'signed-in') lines.push(texts.whoSignedInAcl);
     else lines.push(texts.whoGrantee(granteeName(grantee)));
   }
-  if (block?.IgnorePublicAcls === true) lines.push(texts.whoIgnored);
+  if (block?.ignorePublicAcls === true) lines.push(texts.whoIgnored);
   const matching = statementsOf(policy).filter((statement) => concerns(statement, bucket, key));
   for (const { Effect, Principal } of matching) {
     if (Effect !== 'Allow') continue;

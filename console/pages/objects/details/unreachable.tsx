@@ -5,6 +5,7 @@ import { isUnreachable } from '../../../s3/address.ts';
 import { everyObject } from '../../../s3/listing.ts';
 import { requestToRename, type Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
+import { Button } from '../../../ui/button.tsx';
 import { CommandLine } from '../../../ui/command-line.tsx';
 import { ask, DialogForm, Field } from '../../../ui/dialog.tsx';
 import { attempt } from '../../../ui/notices.tsx';
@@ -28,9 +29,7 @@ export function Unreachable({ place: { bucket, key } }: { readonly place: Place 
     <div class="details-body stack">
       <p>{texts.unreachable}</p>
       <div class="row">
-        <button type="button" onClick={() => void rename()}>
-          {texts.makeReachable}
-        </button>
+        <Button onClick={() => void rename()}>{texts.makeReachable}</Button>
       </div>
       <CommandLine label="curl: HEAD" command={curlCommand(config.value!, { method: 'HEAD', bucket, key })} />
       <CommandLine

@@ -8,9 +8,9 @@ import { copyObject, deleteObject, headObject, type Place } from '../../../s3/ob
 import { config, session } from '../../../session/session.ts';
 import { downloadObject } from '../../../transfers/download.ts';
 import { noteChange } from '../../../transfers/queue.ts';
+import { Button } from '../../../ui/button.tsx';
 import { CommandLine, CopyButton } from '../../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../../ui/dialog.tsx';
-import { Icon } from '../../../ui/icons.tsx';
 import { useLoaded } from '../../../ui/loaded.ts';
 import { attempt, ErrorBox, notify } from '../../../ui/notices.tsx';
 
@@ -77,9 +77,7 @@ export function VersionsTab({
           <div class="row">
             {version.isMarker ? (
               <>
-                <button type="button" onClick={() => void remove(version)}>
-                  {texts.undelete}
-                </button>
+                <Button onClick={() => void remove(version)}>{texts.undelete}</Button>
                 <CopyButton
                   name={`${t.value.common.command}: ${texts.undelete}`}
                   text={deleteVersionCommand(config.value!, bucket, key, version.versionId)}
@@ -87,11 +85,11 @@ export function VersionsTab({
               </>
             ) : (
               <>
-                <VersionButton icon="search" label={texts.preview} act={() => onPreview(version.versionId)} />
-                <VersionButton
+                <Button icon="search" tip={texts.preview} onClick={() => onPreview(version.versionId)} />
+                <Button
                   icon="download"
-                  label={t.value.objects.download}
-                  act={() => void attempt(() => downloadObject(client, bucket, key, version.versionId))}
+                  tip={t.value.objects.download}
+                  onClick={() => void attempt(() => downloadObject(client, bucket, key, version.versionId))}
                 />
                 <CopyButton
                   name={`${t.value.common.command}: ${t.value.objects.download}`}
@@ -99,14 +97,14 @@ export function VersionsTab({
                 />
                 {!version.isLatest && (
                   <>
-                    <VersionButton icon="history" label={texts.restore} act={() => void restore(version)} />
+                    <Button icon="history" tip={texts.restore} onClick={() => void restore(version)} />
                     <CopyButton
                       name={`${t.value.common.command}: ${texts.restore}`}
                       text={restoreCommand(place, version.versionId)}
                     />
                   </>
                 )}
-                <VersionButton icon="trash" label={texts.deleteVersion} act={() => void remove(version)} />
+                <Button icon="trash" tip={texts.deleteVersion} onClick={() => void remove(version)} />
               </>
             )}
           </div>
@@ -134,19 +132,3 @@ function restoreCommand(place: Place, versionId: string): string {
 
 const sourceOf = ({ bucket, key }: Place, versionId: string): string =>
   `${encodePath(`${bucket}/${key}`)}?versionId=${encodeURIComponent(versionId)}`;
-
-function VersionButton({
-  icon,
-  label,
-  act,
-}: {
-  readonly icon: 'search' | 'download' | 'history' | 'trash';
-  readonly label: string;
-  readonly act: () => void;
-}) {
-  return (
-    <button type="button" class="quiet square" aria-label={label} title={label} onClick={act}>
-      <Icon name={icon} />
-    </button>
-  );
-}

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LogInsights } from '../../../../shared/adapters/cloud/log-insights.ts';
-import { LogInsightsEngine } from '../../../support/log-insights.ts';
+import { LogInsightsEngine } from '../../../support/cloud/log-insights.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 const lines: string[] = [];

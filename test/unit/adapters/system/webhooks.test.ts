@@ -2,11 +2,17 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Webhooks, webhookSignature, type WebhookOptions } from '../../../../shared/adapters/system/webhooks.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  isPublicAddress,
+  Webhooks,
+  webhookSignature,
+  type WebhookOptions,
+} from '../../../../shared/adapters/system/webhooks.ts';
 import type { Delivery } from '../../../../shared/ports/notifier.ts';
-import { issueCertificate, type Certificates } from '../../../support/certificates.ts';
-import { WebhookReceiver } from '../../../support/webhook-receiver.ts';
+import { issueCertificate, type Certificates } from '../../../support/clients/certificates.ts';
+import { WebhookReceiver } from '../../../support/clients/webhook-receiver.ts';
+import { eventually } from '../../../support/runs/eventually.ts';
 
 const name = 'hooks.example.test';
 const refused = { outcome: 'refused', reason: 'the address of the host is not public' };
@@ -120,13 +126,13 @@ describe('a webhook', () => {
     receiver.answer = () => undefined;
     const stopping = new AbortController();
     const first = send(target(), { stopping: stopping.signal });
-    await vi.waitFor(() => expect(receiver.calls).toHaveLength(1));
+    await eventually(() => expect(receiver.calls).toHaveLength(1));
     stopping.abort();
     await expect(first).rejects.toThrow('aborted');
     receiver.answer = (response) => response.writeHead(500).end();
     const again = new AbortController();
     const second = send(target(), { stopping: again.signal, pause: 1_000_000 });
-    await vi.waitFor(() => expect(receiver.calls).toHaveLength(2));
+    await eventually(() => expect(receiver.calls).toHaveLength(2));
     again.abort();
     await expect(second).rejects.toThrow('aborted');
     expect(receiver.calls).toHaveLength(2);
@@ -227,5 +233,40 @@ describe('a webhook that was not allowed by name', () => {
     expect(await send(target(), { resolve })).toEqual(failed);
     expect(await send(target(), { resolve: async () => [] })).toEqual(failed);
     expect(await send(target(), { resolve: () => new Promise(() => undefined), timeout: 20 })).toEqual(failed);
+  });
+});
+
+describe('an address that a webhook may have', () => {
+  it.each([
+    '93.184.215.14',
+    '1.1.1.1',
+    '8.8.8.8',
+    '172.15.255.255',
+    '172.32.0.1',
+    '2606:4700:4700::1111',
+    '2a00:1450::1',
+  ])('is a public one: %s', (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+
+  it.each([
+    ['this machine', ['127.0.0.1', '127.255.255.254', '::1', '0.0.0.0', '0.1.2.3', '::']],
+    ['a private network', ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fd00::1', 'fc00::1', 'fec0::1']],
+    ['a link', ['169.254.1.1', 'fe80::1', 'fe80::1%eth0']],
+    ['a metadata service', ['169.254.169.254', '169.254.170.2', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16']],
+    ['the inside of a provider', ['100.64.0.1', '100.127.255.255']],
+    ['many at once', ['224.0.0.1', '239.255.255.255', 'ff02::1', 'ff0e::1', '255.255.255.255']],
+    ['IPv4 in IPv6', ['::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:7f00:1', '::127.0.0.1', '::ffff:0:127.0.0.1']],
+    [
+      'behind a translator',
+      ['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::a00:1', '2002:7f00:1::', '2001:0:1::1'],
+    ],
+    [
+      'reserved',
+      ['192.0.2.1', '198.51.100.1', '203.0.113.1', '198.18.0.1', '240.0.0.1', '192.0.0.8', '2001:db8::1', '100::1'],
+    ],
+    ['no address', ['', 'localhost', '1.2.3', '0x7f000001', '8.8.8.8:80', '256.1.1.1', '4000::1', '1::1']],
+  ] as const)('is not %s', (_, addresses) => {
+    expect(addresses.filter((address) => isPublicAddress(address))).toEqual([]);
   });
 });

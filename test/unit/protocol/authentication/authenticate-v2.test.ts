@@ -1,14 +1,16 @@
+import { fullRights } from '../../../../shared/access/identity-rights.ts';
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../../../shared/errors/s3-error.ts';
 import type { AccessKeys, User } from '../../../../shared/access/identity.ts';
 import { authenticateBody, authenticateHead } from '../../../../shared/protocol/authentication/authenticate.ts';
 import type { Authenticated, SigningSettings } from '../../../../shared/protocol/authentication/authenticated.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
-import { routes, type Route } from '../../../../shared/protocol/routes.ts';
-import { isSignedByV2, mayBeUnsignedByV2 } from '../../../../shared/signing/sigv2-resource.ts';
-import type { RawRequest } from '../../../support/raw-client.ts';
-import type { Unsigned } from '../../../support/signer.ts';
-import { presignedV2, signedV2 } from '../../../support/signer-v2.ts';
+import { routes, type Route } from '../../../../shared/protocol/operation-table.ts';
+import { isSignedByV2, mayBeUnsignedByV2 } from '../../../../shared/signing/v2/sigv2-resource.ts';
+import type { RawRequest } from '../../../support/clients/raw-client.ts';
+import type { Unsigned } from '../../../support/clients/signer.ts';
+import { presignedV2, signedV2 } from '../../../support/clients/signer-v2.ts';
 import { credentials, host, message, signingDate, targetOf } from '../../signing/reference-signer.ts';
 
 const user: User = {
@@ -18,11 +20,17 @@ const user: User = {
   name: 'user',
   project: { id: 'b5c3…', email: 'project@customer', displayName: 'project' },
   privileges: [],
+  rights: fullRights,
 };
 
 function keysWith(suspended = false): AccessKeys {
   const key = { secret: credentials.secretAccessKey, user, suspended, unchanged: [] };
-  return { find: (id) => Promise.resolve(id === credentials.accessKeyId ? key : undefined) };
+  return {
+    find: async (id, _, token) => {
+      if (token !== undefined && token !== 'right') throw new S3Error('InvalidToken');
+      return id === credentials.accessKeyId ? key : undefined;
+    },
+  };
 }
 
 async function pass(
@@ -145,6 +153,14 @@ describe.each(forms)('a signature of version 2 in the %s', (_, sign, scheme) => 
   it('may come with a body in unsigned chunks', async () => {
     const headers = { 'content-encoding': 'aws-chunked', 'x-amz-decoded-content-length': '5' };
     expect(await textOf(await pass(sign({ headers, body: '5\r\nhello\r\n0\r\n\r\n' })))).toBe('hello');
+  });
+});
+
+describe('a session token under version 2', () => {
+  it('is where the signature is', async () => {
+    const token = { headers: { 'x-amz-security-token': 'right' } };
+    expect((await pass(inHeader(token))).caller).toBe(user);
+    await expect(pass(inQuery(token))).rejects.toMatchObject(refused('InvalidToken', { status: 400 }));
   });
 });
 

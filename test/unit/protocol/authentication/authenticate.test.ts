@@ -1,3 +1,4 @@
+import { fullRights } from '../../../../shared/access/identity-rights.ts';
 import { createHash } from 'node:crypto';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
@@ -39,11 +40,17 @@ const user: User = {
   name: 'user',
   project: { id: 'b5c3…', email: 'project@customer', displayName: 'project' },
   privileges: [],
+  rights: fullRights,
 };
 
 function keysWith(suspended = false): AccessKeys {
   const key = { secret: credentials.secretAccessKey, user, suspended, unchanged: [] };
-  return { find: (id) => Promise.resolve(id === credentials.accessKeyId ? key : undefined) };
+  return {
+    find: async (id, _, token) => {
+      if (token !== undefined && token !== 'right') throw new S3Error('InvalidToken');
+      return id === credentials.accessKeyId ? key : undefined;
+    },
+  };
 }
 
 interface Circumstances {
@@ -183,7 +190,7 @@ describe('authenticate', () => {
     await expect(pass(await presign({}), { keys })).rejects.toMatchObject(refused('InvalidAccessKeyId'));
   });
 
-  it('tells whoever holds the secret, and nobody else, that a key is suspended', async () => {
+  it('tells a client that holds the secret, and no other, that a key is suspended', async () => {
     const keys = keysWith(true);
     await expect(pass(await signHeader({}), { keys })).rejects.toMatchObject(refused('UserSuspended', { status: 403 }));
     await expect(pass(await signHeader({}, 'wrong'), { keys })).rejects.toMatchObject(refused('SignatureDoesNotMatch'));
@@ -215,7 +222,22 @@ describe('authenticate', () => {
     expect((await pass(message('GET', '/bucket?prefix=a+b', []))).request.query.get('prefix')).toBe('a b');
   });
 
-  it('refuses session tokens, wherever they are', async () => {
+  it('takes a session token from where the signature is, and from nowhere else', async () => {
+    const token = { 'x-amz-security-token': 'right' };
+    const invalid = refused('InvalidToken', { status: 400 });
+    expect((await pass(await signHeader({ headers: token }))).caller).toBe(user);
+    expect((await pass(presignByTheBook({ query: { 'X-Amz-Security-Token': 'right' } }))).caller).toBe(user);
+    const kept = { unhoistableHeaders: new Set(Object.keys(token)) };
+    await expect(pass(await presign({ headers: token }, kept))).rejects.toMatchObject(invalid);
+    const added = signByTheBook({ method: 'PUT', headers: token, unsigned: Object.keys(token) });
+    await expect(pass(added)).rejects.toMatchObject(refused('AccessDenied', { status: 403 }));
+    const elsewhere = await signHeader({ query: { 'X-Amz-Security-Token': 'right' } });
+    await expect(pass(elsewhere)).rejects.toMatchObject(invalid);
+    const both = presignByTheBook({ query: { 'X-Amz-Security-Token': 'right', 'x-amz-security-token': 'right' } });
+    await expect(pass(both)).rejects.toMatchObject(invalid);
+  });
+
+  it('refuses session tokens that are not right', async () => {
     const token = { 'x-amz-security-token': 'token' };
     const invalid = refused('InvalidToken', { status: 400 });
     await expect(pass(await signHeader({ headers: token }))).rejects.toMatchObject(invalid);

@@ -1,9 +1,9 @@
-import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
+import { asService } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import { bucketPolicy } from '../../../../shared/protocol/authorisation/bucket-policy.ts';
-import { itemKey } from '../../../../shared/metadata/table/keys.ts';
+import { itemKey } from '../../../../shared/storage/table/keys.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
-import { person, PipelineInProcess } from '../../../support/pipeline-in-process.ts';
+import { person, PipelineInProcess } from '../../../support/storage/pipeline-in-process.ts';
 
 const owner = person('owner');
 const friend = person('friend');
@@ -32,7 +32,7 @@ const project = friend.project.id;
 const user = friend.key.accessKeyId;
 
 describe('a policy that was set before ids were kept', () => {
-  it('means whoever has its names when it is first read, and keeps that', async () => {
+  it('means the user who has its names when it is first read, and keeps that', async () => {
     const arn = `arn:aws:iam::${project}:user/${user}`;
     const service = await withFormerPolicy(friend.project.email, arn, 'nobody@here');
     expect((await service.send({ path: '/bucket' }, friend)).status).toBe(200);

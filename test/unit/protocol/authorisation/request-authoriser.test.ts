@@ -1,8 +1,8 @@
-import { asService } from '../../../../shared/metadata/objects/service-authorisation.ts';
+import { asService } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import { policyDocument } from '../../../../shared/protocol/authorisation/bucket-policy.ts';
-import { person, PipelineInProcess, type Answered, type Person } from '../../../support/pipeline-in-process.ts';
-import type { Unsigned } from '../../../support/signer.ts';
+import { person, PipelineInProcess, type Answered, type Person } from '../../../support/storage/pipeline-in-process.ts';
+import type { Unsigned } from '../../../support/clients/signer.ts';
 
 const owner = person('owner');
 const colleague = person('colleague', 'owner');
@@ -42,7 +42,7 @@ const objects = 'arn:aws:s3:::bucket/*';
 const whole = ['arn:aws:s3:::bucket', objects];
 
 describe('authorisation reads', () => {
-  it('nothing but the bucket for whoever owns it', async () => {
+  it('nothing but the bucket for its owner', async () => {
     const service = await started();
     await done(service, putKey('content'));
     const readsOf = async (request: Unsigned, by?: Person): Promise<number> => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BlobsNotRemoved, type BlobStore } from '../../../../shared/ports/blob-store.ts';
-import { PipelineInProcess, person } from '../../../support/pipeline-in-process.ts';
+import { PipelineInProcess, person } from '../../../support/storage/pipeline-in-process.ts';
 
 const alice = person('alice');
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Admission } from '../../../../shared/protocol/bodies/admission.ts';
 import { BodiesInFlight } from '../../../../shared/protocol/bodies/bodies-in-flight.ts';
+import { DownloadPace } from '../../../../shared/protocol/bodies/download-pace.ts';
 import { EndedBody } from '../../../../shared/protocol/bodies/ended-body.ts';
 
 async function* chunks(fails = false): AsyncGenerator<Uint8Array> {
@@ -36,8 +37,9 @@ describe('a download in progress', () => {
       uploads: new BodiesInFlight('uploads', 1),
       documents: new BodiesInFlight('documents', 1),
       downloads: new BodiesInFlight('downloads', 1),
+      pace: new DownloadPace({ readerGrace: 1000, readerRate: 1000 }, () => 0),
     };
-    const request = { isRead: true, party: () => 'project', hasDocument: () => false };
+    const request = { isRead: true, party: () => 'project', caller: () => 'project', hasDocument: () => false };
     for (let times = 0; times < 3; times += 1) {
       const { body } = await new Admission(capacity, request).sending({ body: chunks() });
       expect(capacity.downloads.count).toBe(1);

@@ -1,3 +1,4 @@
+import { fullRights } from '../../../../shared/access/identity-rights.ts';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { postObject } from '../../../../functions/object/post-object.ts';
@@ -10,7 +11,7 @@ import type { Authenticated, SigningSettings } from '../../../../shared/protocol
 import { openForm } from '../../../../shared/protocol/bodies/form.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
 import { Pipeline, type PipelineDeps } from '../../../../shared/protocol/pipeline.ts';
-import { formBody, formType, policyText, signedV2, signedV4, type FormField } from '../../../support/form.ts';
+import { formBody, formType, policyText, signedV2, signedV4, type FormField } from '../../../support/clients/form.ts';
 
 const credentials = { accessKeyId: 'project:user@customer', secretAccessKey: 'secret' };
 const user: User = {
@@ -20,6 +21,7 @@ const user: User = {
   name: 'user',
   project: { id: 'id', email: 'project@customer', displayName: 'project' },
   privileges: [],
+  rights: fullRights,
 };
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
 const names = { domain: 'example.test', websiteDomain: 'web.example.test' };
@@ -89,7 +91,7 @@ describe('authentication of a form', () => {
     await pass(request([['key', 'k'], ...signature]).message, keys(), off);
   });
 
-  it('tells only whoever holds the secret that the key is suspended', async () => {
+  it('tells only a client that holds the secret that the key is suspended', async () => {
     await expect(pass(request([['key', 'k'], ...signature]).message, keys(true))).rejects.toEqual(
       refused('UserSuspended'),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTaggingHeader } from '../../../../shared/protocol/objects/tagging-header.ts';
+import { parseTaggingHeader } from '../../../../shared/protocol/objects/upload-headers.ts';
 import { codeOf } from '../../xml/golden.ts';
 
 const limits = { tags: 10, keyCharacters: 128, valueCharacters: 256 };

@@ -14,6 +14,7 @@ describe('the headers of an upload', () => {
     expect(read()).toEqual({
       systemMetadata: { contentType: undefined },
       storageClass: 'STANDARD',
+      lock: {},
       headers: {},
       metadata: {},
       tags: [],
@@ -55,6 +56,7 @@ describe('the headers of an upload', () => {
     ).toEqual({
       systemMetadata: { contentType: 'text/plain; charset=utf-8' },
       storageClass: 'STANDARD_IA',
+      lock: {},
       headers: {
         cacheControl: 'public, max-age=1',
         contentDisposition: 'attachment; filename="a"',

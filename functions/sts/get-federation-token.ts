@@ -1,0 +1,34 @@
+import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
+import { federationToken } from '../../shared/documents/sts.ts';
+import { defineAction } from '../../shared/protocol/query-api/action.ts';
+import { optional, refused, text } from '../../shared/protocol/query-api/parameters.ts';
+import { federatedArn, federatedId } from './federated-user.ts';
+import { duration, temporaryKey } from './temporary-key.ts';
+
+/**
+ * Makes a temporary key for somebody else, who may what both its policy and the user's allow; without a policy, nothing.
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_GetFederationToken.html
+ */
+export const getFederationToken = defineAction({
+  name: 'GetFederationToken',
+  parameters: {
+    Name: text({ least: 2, most: 32, form: /^[\w+=,.@-]*$/ }),
+    Policy: optional(text({ least: 1, most: 2048 })),
+    PolicyArns: refused,
+    Tags: refused,
+    DurationSeconds: duration,
+  },
+  authorise: ({ Name }, { project }) => [{ action: 'sts:GetFederationToken', resource: federatedArn(project, Name) }],
+  act: async ({ Name, Policy, DurationSeconds }, context) => {
+    if (Policy !== undefined) parseIdentityPolicy(Policy);
+    const policies = Policy === undefined ? [] : [Policy];
+    const made = await temporaryKey(DurationSeconds, { kind: 'federated', name: Name, policies }, context);
+    const { project } = context.caller;
+    return {
+      Credentials: made.Credentials,
+      FederatedUser: { FederatedUserId: federatedId(project, Name), Arn: federatedArn(project, Name) },
+      PackedPolicySize: made.packedSize,
+    };
+  },
+  result: federationToken,
+});

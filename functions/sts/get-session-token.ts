@@ -1,0 +1,18 @@
+import { sessionToken } from '../../shared/documents/sts.ts';
+import { defineAction } from '../../shared/protocol/query-api/action.ts';
+import { duration, temporaryKey } from './temporary-key.ts';
+
+/**
+ * Makes a temporary key that may what its user may.
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_GetSessionToken.html
+ */
+export const getSessionToken = defineAction({
+  name: 'GetSessionToken',
+  parameters: { DurationSeconds: duration },
+  authorise: () => [],
+  act: async ({ DurationSeconds }, context) => {
+    const { Credentials } = await temporaryKey(DurationSeconds, { kind: 'session' }, context);
+    return { Credentials };
+  },
+  result: sessionToken,
+});

@@ -1,0 +1,97 @@
+import type { Projects } from '../identity.ts';
+import type { NamedPolicy, Policy } from './policy-document.ts';
+import type { NamedPrincipal, Principal, PrincipalIds } from './policy-principals.ts';
+
+/** The maximum number of names looked up at the same time. */
+const concurrency = 16;
+
+/** Resolves the names in a policy to ids. Names that do not exist are left out. */
+export async function findPrincipals(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
+  const found = new Map<string, Principal>();
+  await forEach(namedIn(policy), async (named) => {
+    const principal = await findPrincipal(named, projects);
+    if (principal) found.set(named.text, principal);
+  });
+  return found;
+}
+
+async function findPrincipal(named: NamedPrincipal, projects: Projects): Promise<Principal | undefined> {
+  const { project: name, user } = named;
+  const found = (await projects.project(name)) ?? (name.includes('@') ? await projects.byEmail(name) : undefined);
+  if (found === undefined || user === undefined) return found && { project: found.id };
+  const id = await projects.userId(found.id, user);
+  return id === undefined ? undefined : { project: found.id, user: id };
+}
+
+/** Returns each principal that a policy names, once. */
+export function namedIn({ statements }: NamedPolicy): readonly NamedPrincipal[] {
+  const named = statements.flatMap(({ principals }) => (principals === 'everybody' ? [] : principals));
+  return [...new Map(named.map((principal) => [principal.text, principal])).values()];
+}
+
+/** Binds a policy to the ids of the principals it names. */
+export function boundTo(policy: NamedPolicy, ids: PrincipalIds): Policy {
+  const idOf = ({ text }: NamedPrincipal): readonly Principal[] => {
+    const id = ids.get(text);
+    return id ? [id] : [];
+  };
+  return {
+    statements: policy.statements.map((statement) => {
+      const { principals } = statement;
+      return { ...statement, principals: principals === 'everybody' ? principals : principals.flatMap(idOf) };
+    }),
+  };
+}
+
+/**
+ * Returns the text of a policy to show. The id replaces the name of a principal that was deleted or renamed, as in AWS:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html#Principal_specifying
+ */
+export async function shownPolicy(
+  text: string,
+  policy: NamedPolicy,
+  ids: PrincipalIds,
+  projects: Projects,
+): Promise<string> {
+  const gone = new Map<string, string>();
+  await forEach(namedIn(policy), async (named) => {
+    const id = ids.get(named.text);
+    if (id && !(await isStillCalled(named, id, projects))) gone.set(named.text, id.user ?? id.project);
+  });
+  return gone.size === 0 ? text : JSON.stringify(renamed(JSON.parse(text) as PolicyJson, gone));
+}
+
+async function isStillCalled({ project: name, user }: NamedPrincipal, id: Principal, projects: Projects) {
+  const project = await projects.project(id.project);
+  if (project === undefined || (name !== project.id && name !== project.email)) return false;
+  return user === undefined || (await projects.userId(project.id, user)) === id.user;
+}
+
+/** The parts of a valid policy's JSON that matter here. */
+interface PolicyJson {
+  readonly Statement: StatementJson | readonly StatementJson[];
+}
+interface StatementJson {
+  readonly Principal: string | Readonly<Record<string, string | readonly string[]>>;
+}
+
+function renamed(policy: PolicyJson, names: ReadonlyMap<string, string>): PolicyJson {
+  const nameOf = (text: string): string => names.get(text) ?? text;
+  const ofStatement = (statement: StatementJson): StatementJson => {
+    if (typeof statement.Principal === 'string') return statement;
+    const kinds = Object.entries(statement.Principal).map(([kind, texts]) => {
+      return [kind, typeof texts === 'string' ? nameOf(texts) : texts.map(nameOf)] as const;
+    });
+    return { ...statement, Principal: Object.fromEntries(kinds) };
+  };
+  const { Statement: all } = policy;
+  return { ...policy, Statement: isList(all) ? all.map(ofStatement) : ofStatement(all) };
+}
+
+function isList(json: StatementJson | readonly StatementJson[]): json is readonly StatementJson[] {
+  return Array.isArray(json);
+}
+
+async function forEach<One>(all: readonly One[], act: (one: One) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += concurrency) await Promise.all(all.slice(at, at + concurrency).map(act));
+}

@@ -1,0 +1,342 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import {
+  decodePrivileges,
+  decodeProjectRecord,
+  decodeStored,
+  everyItem,
+  removed,
+  revised,
+  type CustomerRecord,
+  userId,
+  userIdBytes,
+  type ProjectRecord,
+  type UserRecord,
+} from './account-items.ts';
+import { carriedByUser } from './identity-items.ts';
+import { identityLayout, requireLayout } from '../storage/table/layout.ts';
+import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/account-keys.ts';
+import { conflict, optimistically } from '../storage/table/optimistic-write.ts';
+import {
+  AccountRefusal,
+  checkCanonicalId,
+  checkDisplayName,
+  checkName,
+  emailOf,
+  parseProjectName,
+  parseUserName,
+  userNameText,
+} from '../access/account-names.ts';
+import { privileges, type Privilege } from '../access/identity.ts';
+
+/**
+ * The administration of customers, projects and users. Projects are named `project@customer` or by their canonical ids,
+ * users `project:user@customer`. Running services see a change within the time for which they cache key lookups.
+ *
+ * Every method throws {@link AccountRefusal} if its action is not possible.
+ */
+export class Administration {
+  readonly #table: KeyValueTable;
+  readonly #clock: Clock;
+  readonly #randomness: Randomness;
+
+  constructor(deps: { table: KeyValueTable; clock: Clock; randomness: Randomness }) {
+    this.#table = deps.table;
+    this.#clock = deps.clock;
+    this.#randomness = deps.randomness;
+  }
+
+  /** Returns all customers, sorted by name. */
+  async customers(): Promise<readonly CustomerRecord[]> {
+    const listed = await everyItem(this.#table, accountKey.listedCustomer('-').pk);
+    return this.#existing(listed.map(({ key }) => this.#customer(key.sk)));
+  }
+
+  async customer(name: string): Promise<CustomerRecord> {
+    return (await this.#customer(name)) ?? refuse(`there is no customer ${JSON.stringify(name)}`);
+  }
+
+  async createCustomer(name: string): Promise<CustomerRecord> {
+    const created = this.#clock.now();
+    await this.#create(`the customer ${checkName('customer', name)}`, [
+      { key: accountKey.customer(name), put: { created, r: this.token() }, expect: { is: 'absent' } },
+      { key: accountKey.listedCustomer(name), put: { created } },
+    ]);
+    return { customer: name, created, suspended: false };
+  }
+
+  /** Removes a customer that has no projects. */
+  async removeCustomer(name: string): Promise<void> {
+    await this.customer(name);
+    const projects = await this.projects(name);
+    if (projects.length > 0) throw new AccountRefusal(`${name} still has ${list(projects.map(({ email }) => email))}`);
+    const key = accountKey.customer(name);
+    await this.repeat(async () => [
+      removed(key, await this.#item(key, `the customer ${name}`)),
+      { key: accountKey.listedCustomer(name), delete: true },
+    ]);
+  }
+
+  async suspendCustomer(name: string, suspended: boolean): Promise<void> {
+    await this.change(accountKey.customer(name), `the customer ${name}`, setSuspended(suspended));
+  }
+
+  /** Returns the projects of a customer, or all projects, sorted by name. */
+  async projects(customer?: string): Promise<readonly ProjectRecord[]> {
+    if (customer === undefined) {
+      const customers = await this.customers();
+      return (await Promise.all(customers.map((one) => this.projects(one.customer)))).flat();
+    }
+    const listed = await everyItem(this.#table, accountKey.customer(customer).pk, 'project/');
+    return this.#existing(listed.map(async ({ attributes }) => this.#project(attributes['project'] as string)));
+  }
+
+  /** @param name `project@customer`, or the canonical id */
+  async project(name: string): Promise<ProjectRecord> {
+    const id = name.includes('@') ? await this.#idOf(name) : name;
+    return (await this.#project(id)) ?? refuse(`there is no project ${JSON.stringify(name)}`);
+  }
+
+  /**
+   * Creates a project of an existing customer.
+   * @param given the canonical id, by default a new UUID, and the display name, by default the name of the project
+   */
+  async createProject(name: string, given: { id?: string; displayName?: string } = {}): Promise<ProjectRecord> {
+    const { customer, project } = parseProjectName(name);
+    const id = checkCanonicalId(given.id ?? uuid(this.#randomness));
+    const displayName = checkDisplayName(given.displayName ?? project);
+    await this.customer(customer);
+    const created = this.#clock.now();
+    await this.#create(
+      `the project ${name}, or another one with the id ${id},`,
+      [
+        {
+          key: accountKey.project(id),
+          put: { email: name, displayName, customer, created, r: this.token() },
+          expect: { is: 'absent' },
+        },
+        { key: accountKey.email(name), put: { project: id }, expect: { is: 'absent' } },
+        { key: accountKey.customersProject(customer, project), put: { project: id } },
+      ],
+      [{ key: accountKey.customer(customer), expect: { is: 'present' } }],
+    );
+    return { id, email: name, customer, displayName, bucketQuota: undefined, created, suspended: false };
+  }
+
+  /**
+   * Removes a project that has no users and no buckets.
+   * @param ownsNothing returns the condition that a project owns no bucket
+   */
+  async removeProject(name: string, ownsNothing: (projectId: string) => Condition): Promise<void> {
+    const { id, email, customer } = await this.project(name);
+    const users = await this.users(id);
+    if (users.length > 0)
+      throw new AccountRefusal(`${email} still has the users ${list(users.map(({ user }) => user))}`);
+    const key = accountKey.project(id);
+    await this.repeat(
+      async () => [
+        removed(key, await this.#item(key, `the project ${email}`)),
+        { key: accountKey.email(email), delete: true },
+        { key: accountKey.customersProject(customer, parseProjectName(email).project), delete: true },
+      ],
+      [ownsNothing(id)],
+      `${email} still owns buckets; remove them first`,
+    );
+  }
+
+  async suspendProject(name: string, suspended: boolean): Promise<void> {
+    await this.#changeProject(name, setSuspended(suspended));
+  }
+
+  /** @param buckets the maximum number of buckets; undefined: the deployment's limit applies */
+  async setBucketQuota(name: string, buckets: number | undefined): Promise<void> {
+    await this.#changeProject(name, ({ buckets: _, ...others }) =>
+      buckets === undefined ? others : { ...others, buckets },
+    );
+  }
+
+  /** Returns the users of a project, sorted by name. */
+  async users(project: string): Promise<readonly UserRecord[]> {
+    const owner = await this.project(project);
+    const items = await everyItem(this.#table, accountKey.project(owner.id).pk, accountPrefix.users);
+    return items.map(({ key, attributes }) => userRecord(owner, accountKeyParts.user(key), attributes));
+  }
+
+  async user(name: string): Promise<UserRecord> {
+    const { user, ...names } = parseUserName(name);
+    const project = await this.project(emailOf(names));
+    const item = await this.#item(accountKey.user(project.id, user), `the user ${name}`);
+    return userRecord(project, user, item);
+  }
+
+  /** @param only the one policy of the user, inline under the name `access`. Default: `FullAccess` */
+  async createUser(name: string, lacks: readonly Privilege[] = [], only?: string): Promise<UserRecord> {
+    const { user, ...names } = parseUserName(name);
+    const project = await this.project(emailOf(names));
+    if (only !== undefined) await requireLayout({ table: this.#table, randomness: this.#randomness }, identityLayout);
+    const put = {
+      id: userId(this.#randomness.bytes(userIdBytes)),
+      created: this.#clock.now(),
+      ...(lacks.length > 0 && { lacks: new Set(lacks) }),
+      ...(only !== undefined && carriedByUser({ attached: [], inline: { access: only } })),
+      r: this.token(),
+    };
+    await this.#create(
+      `the user ${name}`,
+      [{ key: accountKey.user(project.id, user), put, expect: { is: 'absent' } }],
+      [{ key: accountKey.project(project.id), expect: { is: 'present' } }],
+    );
+    return userRecord(project, user, put);
+  }
+
+  /** Removes a user together with their keys. Objects that they wrote belong to the project and remain. */
+  async removeUser(name: string): Promise<void> {
+    const { name: user, project } = await this.user(name);
+    const key = accountKey.user(project.id, user);
+    await this.repeat(async () => {
+      const before = await this.#item(key, `the user ${name}`);
+      const keys = await everyItem(this.#table, key.pk, accountPrefix.keysOf(user));
+      return [
+        removed(key, before),
+        ...keys.flatMap((one) => [
+          { key: one.key, delete: true as const },
+          { key: accountKey.accessKey(accountKeyParts.usersKey(one.key)), delete: true as const },
+        ]),
+      ];
+    });
+  }
+
+  async suspendUser(name: string, suspended: boolean): Promise<void> {
+    await this.#changeUser(name, setSuspended(suspended));
+  }
+
+  /** Grants or revokes a privilege of a user. */
+  async setPrivilege(name: string, privilege: Privilege, granted: boolean): Promise<void> {
+    await this.#changeUser(name, ({ lacks, ...others }) => {
+      const lacking = new Set((lacks as ReadonlySet<string> | undefined) ?? []);
+      if (granted) lacking.delete(privilege);
+      else lacking.add(privilege);
+      return lacking.size === 0 ? others : { ...others, lacks: lacking };
+    });
+  }
+
+  /** Returns a new write token. */
+  token(): string {
+    return Buffer.from(this.#randomness.bytes(9)).toString('base64url');
+  }
+
+  /**
+   * Changes one existing item.
+   * @param what its description in a refusal
+   */
+  async change(key: ItemKey, what: string, change: (before: Attributes) => Attributes): Promise<void> {
+    await this.repeat(async () => {
+      const before = await this.#item(key, what);
+      return [revised(key, before, { ...change(before), r: this.token() })];
+    });
+  }
+
+  /**
+   * Writes the changes that `state` returns; after a conflict `state` is called again.
+   * @param conditions failures of these are final, and `refusal` is the reason given
+   */
+  async repeat(
+    state: () => Promise<readonly Change[]>,
+    conditions: readonly Condition[] = [],
+    refusal = '',
+  ): Promise<void> {
+    return optimistically(
+      async () => {
+        const written = await this.#table.write(await state(), conditions);
+        if (written.outcome === 'written') return;
+        const failed = written.outcome === 'conflict' ? written.failed.map(({ key }) => nameOf(key)) : [];
+        if (conditions.some(({ key }) => failed.includes(nameOf(key)))) throw new AccountRefusal(refusal);
+        return conflict;
+      },
+      () => {
+        throw new AccountRefusal('the table was too busy; try again');
+      },
+    );
+  }
+
+  async #customer(name: string): Promise<CustomerRecord | undefined> {
+    const item = await this.#table.get(accountKey.customer(name));
+    return item && { customer: name, ...decodeStored(item) };
+  }
+
+  async #project(id: string): Promise<ProjectRecord | undefined> {
+    const item = await this.#table.get(accountKey.project(id));
+    return item && decodeProjectRecord(id, item);
+  }
+
+  async #idOf(email: string): Promise<string> {
+    parseProjectName(email);
+    const item = await this.#table.get(accountKey.email(email));
+    return (item?.['project'] as string | undefined) ?? refuse(`there is no project ${JSON.stringify(email)}`);
+  }
+
+  async #changeProject(name: string, change: (before: Attributes) => Attributes): Promise<void> {
+    const { id, email } = await this.project(name);
+    await this.change(accountKey.project(id), `the project ${email}`, change);
+  }
+
+  async #changeUser(name: string, change: (before: Attributes) => Attributes): Promise<void> {
+    const user = await this.user(name);
+    await this.change(accountKey.user(user.project.id, user.name), `the user ${name}`, change);
+  }
+
+  async #item(key: ItemKey, what: string): Promise<Attributes> {
+    return (await this.#table.get(key)) ?? refuse(`${what} does not exist`);
+  }
+
+  async #create(what: string, changes: readonly Change[], conditions: readonly Condition[] = []): Promise<void> {
+    const { outcome } = await this.#table.write(changes, conditions);
+    if (outcome === 'conflict') throw new AccountRefusal(`${what} already exists`);
+    if (outcome === 'unknown')
+      throw new AccountRefusal('the table did not answer; check whether the change was made, then try again');
+  }
+
+  async #existing<Record>(reads: readonly Promise<Record | undefined>[]): Promise<Record[]> {
+    return (await Promise.all(reads)).filter((record) => record !== undefined);
+  }
+}
+
+/** Parses the name of a privilege. @throws AccountRefusal */
+export function parsePrivilege(text: string): Privilege {
+  const found = privileges.find((one) => one === text);
+  return found ?? refuse(`there is no privilege ${JSON.stringify(text)}; the privileges are: ${privileges.join(', ')}`);
+}
+
+/** Throws an {@link AccountRefusal}. */
+export function refuse(message: string): never {
+  throw new AccountRefusal(message);
+}
+
+/** Returns the change that suspends or resumes something. */
+export function setSuspended(suspended: boolean): (before: Attributes) => Attributes {
+  return ({ suspended: _, ...others }) => (suspended ? { ...others, suspended } : others);
+}
+
+function userRecord(project: ProjectRecord, name: string, item: Attributes): UserRecord {
+  const names = { ...parseProjectName(project.email), user: name };
+  return { user: userNameText(names), name, project, privileges: decodePrivileges(item), ...decodeStored(item) };
+}
+
+/** Returns a UUID of version 4 (RFC 9562). */
+function uuid(randomness: Randomness): string {
+  const bytes = Buffer.from(randomness.bytes(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+function list(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return `${shown}${names.length > 5 ? ` and ${names.length - 5} more` : ''}; remove them first`;
+}
+
+function nameOf({ pk, sk }: ItemKey): string {
+  return `${pk}\0${sk}`;
+}

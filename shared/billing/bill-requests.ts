@@ -1,0 +1,49 @@
+import type { RequestHours } from './request-hours.ts';
+import { day, hour as hourLength } from '../ports/durations.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { RequestLog } from '../ports/request-log.ts';
+
+export interface BillRequestsDeps {
+  readonly requestLog: RequestLog;
+  readonly requestHours: RequestHours;
+  readonly clock: Clock;
+}
+
+export interface BilledRequests {
+  /** The number of hours counted, including the current one. */
+  readonly hours: number;
+  /** The time up to which all hours are settled. */
+  readonly settledUntil: string;
+  /** The age of `settledUntil` in seconds: one to two and a half hours in normal operation. */
+  readonly behindSeconds: number;
+}
+
+/** The time after the end of an hour during which its log lines may still arrive. */
+const settling = hourLength;
+/** The time before now at which a first count begins. */
+const initialPeriod = day;
+
+/**
+ * Counts the logged requests for the bill: every hour from the first unsettled one to the current one. Each hour is
+ * replaced as a whole, so counting it twice does no harm. An hour that could not be counted is counted next time, if
+ * the log still holds it.
+ * @param stopping returns whether there is no time for another hour
+ */
+export async function billRequests(
+  { requestLog, requestHours, clock }: BillRequestsDeps,
+  stopping: () => boolean,
+): Promise<BilledRequests> {
+  const now = clock.now();
+  let settledUntil = (await requestHours.settledUntil()) ?? now - (now % hourLength) - initialPeriod;
+  let hours = 0;
+  for (let hour = settledUntil; hour < now && !stopping(); hour += hourLength) {
+    const until = Math.min(hour + hourLength, now);
+    await requestHours.put(hour, now, await requestLog.between(hour, until));
+    hours += 1;
+    if (until + settling > now) continue;
+    settledUntil = until;
+    await requestHours.settle(until);
+  }
+  const behindSeconds = Math.round((clock.now() - settledUntil) / 1000);
+  return { hours, settledUntil: new Date(settledUntil).toISOString(), behindSeconds };
+}

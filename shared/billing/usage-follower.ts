@@ -1,0 +1,151 @@
+import type { Attributes, FeedRecord, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { numberOf } from '../storage/table/attribute-values.ts';
+import { writeToken } from '../storage/table/ids.ts';
+import * as keyParts from '../storage/table/key-parts.ts';
+import { itemKey } from '../storage/table/keys.ts';
+import { isSameDay } from '../storage/table/days.ts';
+import type { Step } from './storage-day.ts';
+import { StorageMeter } from './storage-meter.ts';
+import { decodeCurrentVersion } from '../storage/versions/versions.ts';
+import { heldBy } from '../storage/quotas/held.ts';
+import type { UsageFold } from './usage-fold.ts';
+import type { Counters } from '../storage/quotas/usage-rows.ts';
+import { Usage } from '../storage/quotas/usage.ts';
+import { asRead } from '../storage/table/optimistic-write.ts';
+
+/** A record not counted yet, and the time it counts from. */
+interface Fresh {
+  readonly record: FeedRecord;
+  /** The change that it makes to its bucket's usage. */
+  readonly delta: Counters;
+  readonly at: number;
+}
+
+/**
+ * Maintains the usage counters from the change feed. A record of a current version describes the whole change of its
+ * key, because a current version stores the count and bytes of the noncurrent ones. A high-water mark per bucket and
+ * shard keeps the counters exact, however often and in whatever batches records are delivered again. The same mark
+ * protects the storage days of the bill, which are written together with the counters.
+ */
+export class UsageFollower extends Usage {
+  readonly #table: KeyValueTable;
+  readonly #randomness: Randomness;
+  readonly #storage: StorageMeter;
+  readonly #fold: UsageFold | undefined;
+
+  /** @param deps.fold where shards are closed and replaced; undefined if there is only one shard */
+  constructor(deps: { table: KeyValueTable; randomness: Randomness; fold?: UsageFold }) {
+    super(deps);
+    this.#table = deps.table;
+    this.#randomness = deps.randomness;
+    this.#storage = new StorageMeter(deps.table);
+    this.#fold = deps.fold;
+  }
+
+  /** Counts a batch of records, oldest first. Skips records counted before. */
+  async follow(records: readonly FeedRecord[]): Promise<void> {
+    const groups = new Map<string, { bucketId: string; shardId: string; records: FeedRecord[] }>();
+    for (const record of records) {
+      const bucketId = countedFor(record);
+      if (bucketId === undefined) continue;
+      const { shardId } = record;
+      const name = `${bucketId} ${shardId}`;
+      const group = groups.get(name) ?? { bucketId, shardId, records: [] };
+      group.records.push(record);
+      groups.set(name, group);
+    }
+    for (const { bucketId, shardId, records: own } of groups.values()) await this.#count(bucketId, shardId, own);
+  }
+
+  /** Counts day by day, so that each write changes one day of the bill. */
+  async #count(bucketId: string, shardId: string, records: readonly FeedRecord[]): Promise<void> {
+    const key = itemKey.usage(bucketId, shardId);
+    for (let left = records; left.length > 0;) {
+      const row = await this.#table.get(key);
+      const fresh = firstDay(left, row);
+      const last = fresh.at(-1);
+      if (last === undefined) return;
+      const project = await this.#payer(bucketId, row, fresh);
+      // The bucket is gone, its counters too: a public link may expire long after.
+      if (project === undefined && row === undefined) return;
+      const before = row && {
+        bytes: numberOf(row['bytes']) + numberOf(row['parts']),
+        objects: numberOf(row['objects']),
+      };
+      const billed =
+        project === undefined
+          ? []
+          : [await this.#storage.change({ project, bucketId, shardId }, fresh.map(stepOf), before)];
+      const { outcome } = await this.#table.write([
+        {
+          key,
+          put: {
+            objects: fresh.reduce((sum, { delta }) => sum + delta.objects, numberOf(row?.['objects'])),
+            bytes: fresh.reduce((sum, { delta }) => sum + delta.bytes, numberOf(row?.['bytes'])),
+            parts: fresh.reduce((sum, { delta }) => sum + delta.parts, numberOf(row?.['parts'])),
+            at: last.at,
+            upTo: last.record.position,
+            ...(project !== undefined && { project }),
+            r: writeToken(this.#randomness),
+          },
+          expect: asRead(row),
+        },
+        ...billed,
+      ]);
+      if (outcome !== 'written') continue;
+      left = left.slice(left.indexOf(last.record) + 1);
+      // A new row was added: the time to fold old ones.
+      if (row === undefined) await this.#fold?.fold(bucketId, last.at);
+    }
+  }
+
+  /**
+   * Returns the project that pays for a bucket's storage: the bucket's own project, even after the bucket is deleted.
+   */
+  async #payer(bucketId: string, row: Attributes | undefined, fresh: readonly Fresh[]): Promise<string | undefined> {
+    if (typeof row?.['project'] === 'string') return row['project'];
+    const named = await this.#table.get(itemKey.bucketName(bucketId));
+    if (named) return named['project'] as string;
+    for (const { record } of fresh) {
+      const image = record.new ?? record.old;
+      if (image && keyParts.version(record.key) !== undefined) {
+        const { owner, foreign } = decodeCurrentVersion(image);
+        if (!foreign) return owner;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Returns the uncounted records of the first day. Time never goes backwards for the counters of a bucket. */
+function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): readonly Fresh[] {
+  const upTo = BigInt((row?.['upTo'] as string | undefined) ?? '-1');
+  const fresh: Fresh[] = [];
+  let at = numberOf(row?.['at']);
+  for (const record of records) {
+    if (BigInt(record.position) <= upTo) continue;
+    at = Math.max(at, record.at);
+    if (fresh.length > 0 && !isSameDay(at, fresh[0]!.at)) break;
+    fresh.push({ record, delta: deltaOf(record), at });
+  }
+  return fresh;
+}
+
+/** Returns what a bucket holds more after the change than before. */
+function deltaOf({ key, old, new: present }: FeedRecord): Counters {
+  const before = old && heldBy(key, old);
+  const after = present && heldBy(key, present);
+  const grown = (counter: keyof Counters): number => (after?.[counter] ?? 0) - (before?.[counter] ?? 0);
+  return { objects: grown('objects'), bytes: grown('bytes'), parts: grown('parts') };
+}
+
+function stepOf({ at, delta }: Fresh): Step {
+  return { at, objects: delta.objects, bytes: delta.bytes + delta.parts };
+}
+
+/** Returns the bucket whose counters a record changes, if any. */
+function countedFor({ key, old, new: present }: FeedRecord): string | undefined {
+  const image = present ?? old;
+  return image && heldBy(key, image)?.bucketId;
+}

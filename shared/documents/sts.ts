@@ -1,0 +1,31 @@
+import { elements, number, one, text, time } from './schema.ts';
+
+/** Who signed a request: GetCallerIdentity. */
+export const callerIdentity = elements({
+  Arn: one('Arn', text),
+  UserId: one('UserId', text),
+  Account: one('Account', text),
+});
+
+const credentials = one(
+  'Credentials',
+  elements({
+    AccessKeyId: one('AccessKeyId', text),
+    SecretAccessKey: one('SecretAccessKey', text),
+    SessionToken: one('SessionToken', text),
+    Expiration: one('Expiration', time),
+  }),
+);
+
+/** A temporary key: GetSessionToken. */
+export const sessionToken = elements({ Credentials: credentials });
+
+/** A temporary key for somebody else: GetFederationToken. */
+export const federationToken = elements({
+  Credentials: credentials,
+  FederatedUser: one(
+    'FederatedUser',
+    elements({ FederatedUserId: one('FederatedUserId', text), Arn: one('Arn', text) }),
+  ),
+  PackedPolicySize: one('PackedPolicySize', number),
+});

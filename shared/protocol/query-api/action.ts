@@ -1,0 +1,88 @@
+import type { Question } from '../../access/authorise.ts';
+import type { User } from '../../access/identity.ts';
+import { actionResponse } from '../../documents/query-api.ts';
+import type { Content } from '../../documents/schema.ts';
+import { S3Error } from '../../errors/s3-error.ts';
+import type { QueryApi } from '../../http/query-api.ts';
+import type { ImplementedName } from '../operation-table.ts';
+import { defineOperation, type Context, type DocumentBody, type Needs } from '../operation.ts';
+import { ActionForm } from './action-form.ts';
+import { apis } from './apis.ts';
+import { readParameters, type Parameters } from './parameters.ts';
+
+/** What an action may use. */
+type ActionContext = Omit<Context<'service', 'none'>, 'caller' | 'bucket'> & {
+  /** Who signed the request. */
+  readonly caller: User;
+};
+
+/** One action of an API in AWS's Query protocol. Three steps: read the parameters, state the questions for authorisation, act. */
+export interface Action<Input, Output> {
+  readonly name: string;
+  readonly parameters: Parameters<Input>;
+  /** The questions to be authorised; none: everybody with a key may. */
+  authorise(input: Input, caller: User): readonly Question[];
+  act(input: Input, context: ActionContext): Promise<Output>;
+  /** What it returns. Undefined: nothing. */
+  readonly result?: Content<NoInfer<Output>>;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
+type AnyAction = Action<any, any>;
+
+/** Defines an action, and infers the types of its steps from each other. */
+export function defineAction<Input, Output>(action: Action<Input, Output>): Action<Input, Output> {
+  return action;
+}
+
+const form: DocumentBody<ActionForm> = {
+  maximum: 'documentBytes',
+  chunked: true,
+  read: (bytes) => ActionForm.parse(bytes),
+};
+
+/** Defines the operation that performs the actions of an API: the form names one. */
+export function defineApi(definition: {
+  readonly name: ImplementedName;
+  readonly api: QueryApi;
+  readonly needs: Needs;
+  readonly actions: readonly AnyAction[];
+}) {
+  const { name, api, needs, actions } = definition;
+  const { version, xmlNamespace } = apis[api];
+  const byName = new Map(actions.map((action) => [action.name, action]));
+  return defineOperation({
+    name,
+    on: 'service',
+    body: form,
+    needs,
+
+    parse: () => undefined,
+
+    // Each action has its own questions, which are asked once the form has named it.
+    authorise: () => [],
+
+    act: async (_, { document, caller, ...context }) => {
+      const asked = { action: document.get('Action') ?? '', version: document.get('Version') ?? '' };
+      const action = asked.version === version ? byName.get(asked.action) : undefined;
+      if (action === undefined) throw notFound(asked);
+      context.performs(action.name);
+      if (caller.kind === 'anonymous') throw new S3Error('MissingAuthenticationToken');
+      const input: unknown = readParameters(action.parameters, document);
+      for (const question of action.authorise(input, caller)) await context.authoriseLook(question);
+      const value: unknown = await action.act(input, { ...context, caller });
+      const { requestId } = context;
+      return actionResponse(action.name, action.result && { content: action.result, value }, {
+        requestId,
+        xmlNamespace,
+      });
+    },
+
+    render: (xml) => ({ xml }),
+  });
+}
+
+function notFound({ action, version }: { readonly action: string; readonly version: string }): S3Error {
+  const message = `Could not find operation ${action.slice(0, 100)} for version ${version.slice(0, 100)}`;
+  return new S3Error('InvalidAction', { message });
+}

@@ -1,0 +1,52 @@
+import type { Attributes, ItemKey } from '../../ports/key-value-table.ts';
+import { ItemCodec } from '../versions/attribute-codec.ts';
+import { currentVersionAttributes, versionAttributes } from '../versions/version-attributes.ts';
+import type { CurrentVersion } from '../versions/versions.ts';
+import { numberOf } from '../table/attribute-values.ts';
+import * as keyParts from '../table/key-parts.ts';
+import { linkKeyParts } from '../table/link-keys.ts';
+import { stateKey, uploadKeyParts } from '../table/upload-keys.ts';
+import type { Counters } from './usage-rows.ts';
+
+/** What an item adds to the usage of its bucket. */
+export interface Held extends Counters {
+  readonly bucketId: string;
+}
+
+/** Decodes only the counted attributes of a current version: decoding all of them would take most of the time of following the feed. */
+const countedItem = new ItemCodec<
+  Pick<CurrentVersion, 'marker' | 'size' | 'olderCount' | 'olderMarkers' | 'olderBytes'>
+>({
+  marker: versionAttributes.marker,
+  size: versionAttributes.size,
+  olderCount: currentVersionAttributes.olderCount,
+  olderMarkers: currentVersionAttributes.olderMarkers,
+  olderBytes: currentVersionAttributes.olderBytes,
+});
+
+/**
+ * Returns what an item adds to the usage of its bucket; undefined for items that are not counted. A current version
+ * stands for all versions of its key. What is no object counts by the bytes of its items: delete markers have them as
+ * their size, open uploads, parts and public links as `held`, which items written by version 0.2 lack.
+ */
+export function heldBy(key: ItemKey, attributes: Attributes): Held | undefined {
+  const version = keyParts.version(key);
+  if (version !== undefined) {
+    if (!version.isCurrent) return undefined;
+    const { marker, size, olderCount, olderMarkers, olderBytes } = countedItem.read(attributes);
+    const objects = (marker ? 0 : 1) + olderCount - olderMarkers;
+    return { bucketId: version.bucketId, objects, bytes: size + olderBytes, parts: 0 };
+  }
+  const bytes = bytesBesides(key, attributes);
+  if (bytes === undefined || typeof attributes['bucketId'] !== 'string') return undefined;
+  return { bucketId: attributes['bucketId'], objects: 0, bytes: 0, parts: bytes };
+}
+
+/** Returns the counted bytes of an item that belongs to no version. */
+function bytesBesides(key: ItemKey, attributes: Attributes): number | undefined {
+  if (uploadKeyParts.part(key) !== undefined) return numberOf(attributes['size']) + numberOf(attributes['held']);
+  if (linkKeyParts.isListed(key)) return numberOf(attributes['held']);
+  const upload = uploadKeyParts.upload(key);
+  if (upload === undefined || key.sk !== stateKey(upload).sk) return undefined;
+  return attributes['state'] === 'open' ? numberOf(attributes['held']) : 0;
+}

@@ -1,0 +1,219 @@
+import {
+  GetObjectCommand,
+  ListBucketsCommand,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import {
+  GetCallerIdentityCommand,
+  GetFederationTokenCommand,
+  GetSessionTokenCommand,
+  STSClient,
+  type Credentials,
+} from '@aws-sdk/client-sts';
+import { describe, expect, it } from 'vitest';
+import { administer, makeKey } from '../support/storage/administration.ts';
+import { accounts } from '../support/programs/server.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { s3Error } from '../support/clients/expect-error.ts';
+import type { Key } from '../support/clients/signer.ts';
+
+const service = serviceUnderTest();
+
+interface Temporary extends Key {
+  readonly sessionToken: string;
+}
+
+function sts(credentials: Key | Temporary = service.alice, region = 'us-east-1'): STSClient {
+  // The SDK writes into the object that it gets.
+  return new STSClient({ endpoint: service.url, region, credentials: { ...credentials } });
+}
+
+async function sessionOf(key: Key, DurationSeconds?: number): Promise<Temporary & { readonly expires: Date }> {
+  const { Credentials } = await sts(key).send(new GetSessionTokenCommand({ DurationSeconds }));
+  return { ...keyOf(Credentials), expires: Credentials!.Expiration! };
+}
+
+function keyOf(made: Credentials | undefined): Temporary {
+  return {
+    accessKeyId: made!.AccessKeyId!,
+    secretAccessKey: made!.SecretAccessKey!,
+    sessionToken: made!.SessionToken!,
+  };
+}
+
+/** Returns the name of the error, or `allowed`. */
+function outcome(request: Promise<unknown>): Promise<string> {
+  return request.then(
+    () => 'allowed',
+    (error: Error) => error.name,
+  );
+}
+
+describe('GetCallerIdentity', () => {
+  it('says who signed', async () => {
+    const { $metadata, ...identity } = await sts().send(new GetCallerIdentityCommand({}));
+    const [{ id, users }] = accounts;
+    expect(identity).toEqual({
+      Account: id,
+      Arn: `arn:aws:iam::${id}:user/${users[0].name}`,
+      UserId: expect.stringMatching(/^USR[A-Z2-7]{18}$/) as string,
+    });
+    expect($metadata.requestId).toMatch(/./);
+  });
+
+  it('takes the region of the service, and of all the world', async () => {
+    for (const region of ['us-east-1', 'eu-central-1']) {
+      await expect(sts(service.bob, region).send(new GetCallerIdentityCommand({}))).resolves.toMatchObject({
+        Account: accounts[1].id,
+      });
+    }
+  });
+
+  it('refuses a key that does not exist, and a signature that is not right', async () => {
+    const unknown = { ...service.alice, accessKeyId: 'AKIAUNKNOWNUNKNOWN00' };
+    await expect(sts(unknown).send(new GetCallerIdentityCommand({}))).rejects.toEqual(
+      s3Error('InvalidClientTokenId', 403),
+    );
+    const guessed = { ...service.alice, secretAccessKey: 'guessed' };
+    await expect(sts(guessed).send(new GetCallerIdentityCommand({}))).rejects.toEqual(
+      s3Error('SignatureDoesNotMatch', 403),
+    );
+  });
+});
+
+describe('GetSessionToken', () => {
+  it('makes a key that may what its user may, for as long as asked', async () => {
+    const before = Date.now();
+    const { expires, ...temporary } = await sessionOf(service.alice, 900);
+    expect(temporary.accessKeyId).toMatch(/^ASIA[A-Z2-7]{16}$/);
+    expect(temporary.sessionToken.length).toBeLessThan(4096);
+    expect(expires.getTime() - before).toBeGreaterThan(899_000);
+    expect(expires.getTime() - before).toBeLessThan(960_000);
+    const Bucket = await service.bucket();
+    const client = service.sdk(temporary, { credentials: { ...temporary } });
+    await client.send(new PutObjectCommand({ Bucket, Key: 'key', Body: 'content' }));
+    const { Buckets } = await client.send(new ListBucketsCommand({}));
+    expect(Buckets?.map(({ Name }) => Name)).toContain(Bucket);
+    const { Arn } = await sts(temporary).send(new GetCallerIdentityCommand({}));
+    expect(Arn).toBe(`arn:aws:iam::${accounts[0].id}:user/${accounts[0].users[0].name}`);
+    client.destroy();
+  });
+
+  it('lasts twelve hours unless asked otherwise, at least a quarter of an hour and at most 36 hours', async () => {
+    const { expires } = await sessionOf(service.alice);
+    expect(Math.round((expires.getTime() - Date.now()) / 3_600_000)).toBe(12);
+    for (const seconds of [899, 129_601]) {
+      await expect(sessionOf(service.alice, seconds)).rejects.toEqual(s3Error('ValidationError', 400));
+    }
+  });
+
+  it('makes no further key with a temporary one', async () => {
+    const temporary = await sessionOf(service.alice);
+    await expect(sts(temporary).send(new GetSessionTokenCommand({}))).rejects.toEqual(s3Error('AccessDenied', 403));
+  });
+
+  it.runIf(isAdministered)('ends with the key, the user and the project that it is of', async () => {
+    const customer = service.freeName('customer');
+    const user = `shop:ci@${customer}`;
+    const list = (credentials: Temporary): Promise<string> => {
+      const client = new S3Client({
+        endpoint: service.url,
+        region: 'us-east-1',
+        credentials: { ...credentials },
+        forcePathStyle: true,
+        maxAttempts: 1,
+      });
+      return outcome(client.send(new ListBucketsCommand({})));
+    };
+    const key = await makeKey(service.place, user);
+    const temporary = await sessionOf(key);
+    expect(await list(temporary)).toBe('allowed');
+    for (const whom of [
+      ['user', user],
+      ['project', `shop@${customer}`],
+    ] as const) {
+      await administer(service.place, whom[0], 'suspend', whom[1]);
+      await expect.poll(() => list(temporary)).toBe('UserSuspended');
+      await administer(service.place, whom[0], 'resume', whom[1]);
+      await expect.poll(() => list(temporary)).toBe('allowed');
+    }
+    await administer(service.place, 'key', 'remove', key.accessKeyId);
+    await expect.poll(() => list(temporary)).toBe('InvalidToken');
+  });
+});
+
+describe('GetFederationToken', () => {
+  const policyOf = (bucket: string, ...actions: string[]): string =>
+    JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Allow', Action: actions, Resource: [`arn:aws:s3:::${bucket}/a/*`] }],
+    });
+  const federated = async (Policy?: string, by: Key | Temporary = service.alice) => {
+    const made = await sts(by).send(new GetFederationTokenCommand({ Name: 'guest', Policy }));
+    return { ...made, key: keyOf(made.Credentials) };
+  };
+
+  it('makes a key that may what its policy and the user may', async () => {
+    const Bucket = await service.bucket();
+    const other = await service.bucket();
+    const { key, FederatedUser, PackedPolicySize } = await federated(policyOf(Bucket, 's3:PutObject', 's3:GetObject'));
+    const [{ id }] = accounts;
+    expect(FederatedUser).toEqual({
+      FederatedUserId: `${id}:guest`,
+      Arn: `arn:aws:sts::${id}:federated-user/guest`,
+    });
+    expect(PackedPolicySize).toBeGreaterThan(0);
+    const { Arn, UserId } = await sts(key).send(new GetCallerIdentityCommand({}));
+    expect({ Arn, UserId }).toEqual({ Arn: FederatedUser!.Arn, UserId: FederatedUser!.FederatedUserId });
+
+    const client = service.sdk(key, { credentials: { ...key } });
+    const put = (bucket: string, Key: string) =>
+      outcome(client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: 'content' })));
+    expect(await put(Bucket, 'a/key')).toBe('allowed');
+    expect(await put(Bucket, 'b/key')).toBe('AccessDenied');
+    expect(await put(other, 'a/key')).toBe('AccessDenied');
+    expect(await outcome(client.send(new GetObjectCommand({ Bucket, Key: 'a/key' })))).toBe('allowed');
+    expect(await outcome(client.send(new ListBucketsCommand({})))).toBe('AccessDenied');
+    // Nor does the policy of a bucket that names the user, or everybody, give it more.
+    const statement = { Effect: 'Allow', Principal: '*', Action: 's3:*', Resource: [`arn:aws:s3:::${Bucket}/*`] };
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+    await service.client.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+    expect(await put(Bucket, 'b/key')).toBe('AccessDenied');
+    expect(await outcome(client.send(new PutBucketPolicyCommand({ Bucket, Policy })))).toBe('AccessDenied');
+    client.destroy();
+  });
+
+  it('makes a key that may nothing without a policy, nor what the policy denies', async () => {
+    const Bucket = await service.bucket();
+    const deny = { Effect: 'Deny', Action: 's3:PutObject', Resource: '*' };
+    const all = { Effect: 'Allow', Action: '*', Resource: '*' };
+    for (const policy of [undefined, JSON.stringify({ Version: '2012-10-17', Statement: [all, deny] })]) {
+      const { key } = await federated(policy);
+      const client = service.sdk(key, { credentials: { ...key } });
+      expect(await outcome(client.send(new PutObjectCommand({ Bucket, Key: 'a', Body: '' })))).toBe('AccessDenied');
+      client.destroy();
+    }
+  });
+
+  it('makes none with a temporary key, even if its policy allows all', async () => {
+    const all = JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] });
+    const { key } = await federated(all);
+    await expect(federated(all, key)).rejects.toEqual(s3Error('AccessDenied', 403));
+    await expect(federated(all, await sessionOf(service.alice))).rejects.toEqual(s3Error('AccessDenied', 403));
+    await expect(sts(key).send(new GetSessionTokenCommand({}))).rejects.toEqual(s3Error('AccessDenied', 403));
+  });
+
+  it('refuses what it does not understand', async () => {
+    const token = (more: object) => sts().send(new GetFederationTokenCommand({ Name: 'guest', ...more }));
+    const malformed = s3Error('MalformedPolicyDocumentException', 400);
+    await expect(token({ Policy: '{}' })).rejects.toEqual(malformed);
+    await expect(token({ Policy: 'x' })).rejects.toEqual(malformed);
+    const invalid = s3Error('ValidationError', 400);
+    await expect(token({ Name: 'x' })).rejects.toEqual(invalid);
+    await expect(token({ Name: 'a/b' })).rejects.toEqual(invalid);
+    await expect(token({ Policy: policyOf('b'.repeat(2048)) })).rejects.toEqual(invalid);
+    await expect(token({ PolicyArns: [{ arn: 'arn:aws:iam::aws:policy/FullAccess' }] })).rejects.toEqual(invalid);
+  });
+});
