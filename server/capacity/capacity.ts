@@ -22,8 +22,12 @@ const shareOfMemory = 0.25;
  * may have.
  */
 const heapOfDocument = 8 * MiB;
-/** The share of the heap for documents. */
+/** The heap that a listing takes, with the page that it has read. */
+const heapOfListing = MiB;
+/** The share of the heap for documents, and for listings. */
 const shareOfHeap = 0.25;
+/** Fewer than these a service cannot do with, however small its heap. */
+const leastListings = 16;
 /** Handles that are open for a moment: directories that are synced, probes of the disk, threads. */
 const spareHandles = 20;
 /** The minimum of free handles. With fewer, a service would refuse most of its requests. */
@@ -35,6 +39,7 @@ export interface Concurrency {
   readonly uploads: number;
   readonly documents: number;
   readonly downloads: number;
+  readonly listings: number;
 }
 
 /**
@@ -57,6 +62,7 @@ export function concurrencyOf(limits: ConcurrencyLimits, processes: number, mach
     uploads: chosen(limits.concurrentUploads, bodies),
     documents: Math.max(1, Math.floor((machine.heap * shareOfHeap) / heapOfDocument)),
     downloads: chosen(limits.concurrentDownloads, bodies),
+    listings: Math.max(leastListings, Math.floor((machine.heap * shareOfHeap) / heapOfListing)),
   };
 }
 
@@ -65,6 +71,8 @@ export class ProcessCapacity implements Capacity {
   readonly uploads: BodiesInFlight;
   readonly documents: BodiesInFlight;
   readonly downloads: BodiesInFlight;
+  readonly listings: BodiesInFlight;
+  readonly strangersListings: BodiesInFlight;
   readonly pace: DownloadPace;
   readonly connections: ConnectionLimit;
   readonly refusals: Refusals;
@@ -87,7 +95,7 @@ export class ProcessCapacity implements Capacity {
   }
 
   constructor(
-    { connections, uploads, documents, downloads }: Concurrency,
+    { connections, uploads, documents, downloads, listings }: Concurrency,
     limits: Pick<Limits, 'readerGrace' | 'readerRate'>,
     telemetry: Pick<Telemetry, 'problem'>,
   ) {
@@ -96,6 +104,8 @@ export class ProcessCapacity implements Capacity {
     this.uploads = new BodiesInFlight('uploads', uploads, refused);
     this.documents = new BodiesInFlight('documents', documents, refused);
     this.downloads = new BodiesInFlight('downloads', downloads, refused);
+    this.listings = new BodiesInFlight('listings', listings, refused);
+    this.strangersListings = new BodiesInFlight('listings', this.listings.mostOfParty, refused);
     this.pace = new DownloadPace(limits, () => performance.now());
     this.connections = new ConnectionLimit(connections, () => refused('connections'));
   }

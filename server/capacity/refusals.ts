@@ -7,7 +7,7 @@ const interval = minute;
 
 /** Counts refusals because of the capacity, and logs them: at once, and then once a minute as long as they last. */
 export class Refusals {
-  readonly totals: Record<Scarce, number> = { connections: 0, uploads: 0, documents: 0, downloads: 0 };
+  readonly totals: Record<Scarce, number> = { connections: 0, uploads: 0, documents: 0, downloads: 0, listings: 0 };
   readonly #telemetry: Pick<Telemetry, 'problem'>;
   #untold: Partial<Record<Scarce, number>> = {};
   #timer: NodeJS.Timeout | undefined;

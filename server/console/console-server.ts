@@ -7,6 +7,7 @@ import { servesObjects } from '../../shared/protocol/console/origins.ts';
 import { closing, listen } from '../http/listening.ts';
 import { withoutBodies } from '../http/last-response.ts';
 import { oneAfterAnother } from '../http/one-after-another.ts';
+import { readInSlices } from '../http/sliced-reading.ts';
 import { OperatorError } from '../../shared/errors/operator-error.ts';
 import { httpsServer } from '../https-server.ts';
 import type { StartOptions } from '../options/start-options.ts';
@@ -65,6 +66,7 @@ async function startConsole(options: StartOptions, service: ServiceBehind): Prom
   const listener = oneAfterAnother(withoutBodies(consoleListener(site)));
   const limits = { headersTimeout: 10_000, requestTimeout: 30_000, noDelay: true };
   const server = service.tls ? httpsServer(service.tls, limits, listener) : createHttpServer(limits, listener);
+  readInSlices(server);
   const close = closing(server);
   const own = new URL(await listen(server, { port, host }, service.tls !== undefined, { option: '--console-port' }));
   const isEverywhere = wildcards.has(own.hostname);

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { ChunkCount } from '../../shared/http/chunk-count.ts';
 import { EventLoopBudget, stepsPerTurn } from '../../shared/ports/event-loop.ts';
-import { hold, release } from './held-connections.ts';
+import { hold, release } from './sliced-reading.ts';
 
 /** By their requests. */
 const readings = new WeakMap<IncomingMessage, ChunkedReading>();

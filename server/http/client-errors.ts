@@ -9,6 +9,7 @@ import { consoleCorsFields } from '../../shared/protocol/console/cors.ts';
 import { routes } from '../../shared/protocol/operation-table.ts';
 import { errorDocument } from '../../shared/xml/error.ts';
 import { endConnection, isDiscarded } from './last-response.ts';
+import { stopParsing } from './sliced-reading.ts';
 
 interface Deps {
   readonly telemetry: Telemetry;
@@ -67,8 +68,9 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   });
 
   server.on('clientError', (error: ClientError, socket: Socket) => {
-    // The parser may be in the middle of what one read brought.
+    // The parser may be in the middle of a slice.
     if (isDiscarded(socket)) return;
+    stopParsing(socket);
     const responses = [...(running.get(socket) ?? [])];
     if (isAfterThem(responses, error)) {
       // The error follows complete requests, which get their responses.

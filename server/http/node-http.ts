@@ -7,6 +7,7 @@ import type { Limits } from '../../shared/protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
 import { ChunkedReading } from './chunked-reading.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
+import { connectionSignal } from './connection-signal.ts';
 import { discardRest } from './last-response.ts';
 import { oneAfterAnother } from './one-after-another.ts';
 import { ReaderLimit } from './reader-limit.ts';
@@ -83,6 +84,7 @@ async function respond(
     remoteAddress,
     isSurplus,
     cutOff: () => void request.socket.destroy(),
+    signal: connectionSignal(request.socket),
   });
   try {
     // Of a body that has arrived, nobody will read more.

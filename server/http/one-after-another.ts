@@ -1,16 +1,16 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { turnOfItsOwn } from '../../shared/ports/event-loop.ts';
-import { hold, release } from './held-connections.ts';
+import { connectionSignal } from './connection-signal.ts';
+import { bytesKept, hold, release, stopParsing } from './sliced-reading.ts';
 
-/** How many requests of a connection may wait before reading from it pauses. */
-const mostWaiting = 16;
+/** How many requests of a connection exist at a time, the one that is answered and those that wait. */
+const mostRequests = 16;
+/** As many as are parsed before a connection is held: a slice may bring two, where two reads share the end of a head. */
+const enoughRequests = mostRequests - 1;
 
-/**
- * How many requests of all connections may wait: one that has been parsed takes about 2 KB, and one read may bring some thousand. Beyond
- * that, connections with more than {@link mostWaiting} are closed.
- */
-const mostWaitingInAll = 16_384;
+/** How many bytes of requests all connections may keep that send more than {@link mostRequests}. Beyond that, such connections are closed. */
+const mostBytesKept = 32 * 1024 * 1024;
 
 /** The requests of a connection that are answered or wait. */
 interface Line {
@@ -23,13 +23,13 @@ interface Line {
  * Passes the requests of each connection to a listener one after another, as a later one may depend on an earlier one. The next is
  * begun when the system has taken the response before it, in a turn of the event loop of its own, and not for a client that has gone.
  * So a connection has one response in memory, and many requests sent at once take turns with those of others.
+ * @param mostKept tests pass less
  */
-export function oneAfterAnother(listener: RequestListener): RequestListener {
+export function oneAfterAnother(listener: RequestListener, mostKept = mostBytesKept): RequestListener {
   const lines = new WeakMap<Socket, Line>();
-  let inAll = 0;
-  const forget = (line: Line): void => {
-    inAll -= line.waiting.length;
+  const forget = (socket: Socket, line: Line): void => {
     line.waiting.length = 0;
+    stopParsing(socket);
   };
   const begin = (response: ServerResponse): void => {
     response.on('close', closed);
@@ -40,16 +40,20 @@ export function oneAfterAnother(listener: RequestListener): RequestListener {
     const { socket } = this.req;
     const line = lines.get(socket)!;
     if (line.waiting.length === 0) line.isBusy = false;
-    else if (hasGone(socket)) forget(line);
-    else void turnOfItsOwn().then(() => beginNext(socket, line));
+    else if (hasGone(socket)) forget(socket, line);
+    else {
+      turnOfItsOwn(connectionSignal(socket)).then(
+        () => beginNext(socket, line),
+        () => forget(socket, line),
+      );
+    }
   }
   const beginNext = (socket: Socket, line: Line): void => {
     // After its last response, nothing is carried out that a connection still brings (RFC 9112, section 9.6).
-    if (hasGone(socket)) forget(line);
+    if (hasGone(socket)) forget(socket, line);
     const next = line.waiting.shift();
     if (next === undefined) return;
-    inAll -= 1;
-    if (line.isHeld && line.waiting.length < mostWaiting) {
+    if (line.isHeld) {
       line.isHeld = false;
       release(socket);
     }
@@ -64,13 +68,12 @@ export function oneAfterAnother(listener: RequestListener): RequestListener {
       return;
     }
     if (hasGone(socket)) return;
-    inAll += 1;
-    if (line.waiting.push(response) < mostWaiting) return;
-    if (!line.isHeld) {
+    const count = 1 + line.waiting.push(response);
+    if (count >= enoughRequests && !line.isHeld) {
       line.isHeld = true;
       hold(socket);
     }
-    if (inAll > mostWaitingInAll) socket.destroy();
+    if (count > mostRequests || (line.isHeld && bytesKept() > mostKept)) socket.destroy();
   };
 }
 

@@ -3,6 +3,7 @@ import type { Telemetry } from '../../shared/ports/telemetry.ts';
 import { closing, listen } from '../http/listening.ts';
 import { withoutBodies } from '../http/last-response.ts';
 import { oneAfterAnother } from '../http/one-after-another.ts';
+import { readInSlices } from '../http/sliced-reading.ts';
 import { expositionType } from './exposition.ts';
 
 /** A listener that serves only metrics. */
@@ -52,6 +53,7 @@ export async function startMetricsServer(
     { headersTimeout: 10_000, requestTimeout: 30_000 },
     oneAfterAnother(withoutBodies(listener)),
   );
+  readInSlices(server);
   const close = closing(server);
   return { url: await listen(server, { port, host }, false, { option: '--metrics-port' }), close };
 }

@@ -28,7 +28,7 @@ export interface ProcessState {
   readonly openFiles?: number;
 }
 
-const nothingRefused = { connections: 0, uploads: 0, documents: 0, downloads: 0 };
+const nothingRefused = { connections: 0, uploads: 0, documents: 0, downloads: 0, listings: 0 };
 
 /** Observes this process. */
 export class ProcessObserver {

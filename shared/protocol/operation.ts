@@ -117,6 +117,8 @@ export type Context<On extends Level, Body> = Services & {
   /** Authorises a read of something that the operation's questions did not cover. @throws S3Error AccessDenied */
   readonly authoriseLook: (question: Question) => Promise<void>;
   readonly requestId: string;
+  /** Aborted when the client is gone: what only reads for it is abandoned. */
+  readonly signal: AbortSignal;
   /** Names the action of another API that is performed, for the log and the metrics. */
   readonly performs: (action: string) => void;
   /** The result of the operation's questions, without which repositories change nothing. */
@@ -197,6 +199,8 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly needs: Needs;
   /** Set if the caller's identity does not matter: credentials in the request are ignored. */
   readonly ignoresCredentials?: true;
+  /** Set if it reads page upon page of the table: the number of such requests at a time has a bound. */
+  readonly isListing?: true;
   /** False if the bucket need not exist yet. */
   readonly bucketMustExist?: false;
   /** Set if x-amz-checksum-* headers are for the resulting object, not for the body. */

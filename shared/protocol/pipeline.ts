@@ -3,6 +3,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames } from '../http/address.ts';
 import type { Fields, RequestMessage, ResponseMessage } from '../http/message.ts';
+import { neverAborted } from '../ports/event-loop.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
 import type { Reader, Readers } from '../storage/removal/readers.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -55,6 +56,14 @@ export interface PipelineDeps {
   readonly hostId: string;
 }
 
+/** What a request takes up until it is answered. */
+interface Work {
+  readonly reader: Reader | undefined;
+  readonly admission: Admission | undefined;
+  /** Aborted when its client is gone. */
+  readonly signal: AbortSignal;
+}
+
 /** Handles every request of every transport in the same steps. Errors are caught here only. */
 export class Pipeline {
   readonly #deps: PipelineDeps;
@@ -93,6 +102,7 @@ export class Pipeline {
 
   async #outcome(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
     const { capacity, operations } = this.#deps;
+    const { signal = neverAborted } = request;
     const admission =
       capacity &&
       new Admission(capacity, {
@@ -104,7 +114,7 @@ export class Pipeline {
       });
     try {
       if (request.isSurplus === true) throw new AtCapacity('connections');
-      const answer = await this.#answer(admission?.receiving(request) ?? request, trace, reader);
+      const answer = await this.#answer(admission?.receiving(request) ?? request, trace, { reader, admission, signal });
       return admission ? await admission.sending(answer) : answer;
     } catch (error) {
       return this.#responder.refuse(error, trace);
@@ -113,7 +123,7 @@ export class Pipeline {
     }
   }
 
-  async #answer(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
+  async #answer(request: RequestMessage, trace: RequestTrace, work: Work): Promise<Answer> {
     const { services, consoleOrigins } = this.#deps;
     checkHead(request, services.settings.limits);
     if (isS3Control(request)) {
@@ -124,7 +134,7 @@ export class Pipeline {
       trace.operation = 'Preflight';
       return {};
     }
-    return await this.#follow(await this.#authenticate(request, trace), request.fields, trace, reader);
+    return await this.#follow(await this.#authenticate(request, trace), request.fields, trace, work);
   }
 
   #authenticate(request: RequestMessage, trace: RequestTrace): AuthenticatedHead | Promise<AuthenticatedHead> {
@@ -144,7 +154,7 @@ export class Pipeline {
     head: AuthenticatedHead,
     sent: Fields,
     trace: RequestTrace,
-    reader: Reader | undefined,
+    work: Work,
   ): Promise<Answer> {
     const { limits } = this.#deps.services.settings;
 
@@ -165,7 +175,7 @@ export class Pipeline {
     try {
       await this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
-      return await this.#perform(operation, authenticated, trace, reader);
+      return await this.#perform(operation, authenticated, trace, work);
     } finally {
       // Not awaited: after a failure, a pending read may still be waiting for the client.
       void authenticated.form?.close();
@@ -176,7 +186,7 @@ export class Pipeline {
     operation: AnyOperation,
     { caller, scheme, request, payload, form }: Authenticated,
     trace: RequestTrace,
-    reader: Reader | undefined,
+    { reader, admission, signal }: Work,
   ): Promise<Answer> {
     const { services } = this.#deps;
     const { settings } = services;
@@ -186,6 +196,7 @@ export class Pipeline {
     const input: unknown = operation.parse(head);
 
     // Load the bucket, authorise
+    if (operation.isListing) admission?.listing();
     const bucket = (trace.bucket = await this.#bucket(operation, request.address));
     await this.#countAnonymous(caller, bucket);
     const { buckets, objects, projects, uploads } = services;
@@ -199,7 +210,7 @@ export class Pipeline {
       secure: request.secure,
       fields: request.fields,
     };
-    const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
+    const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys, signal }, known);
     const { address } = request;
     const questions = operation.authorise(input, head, body);
     const key = 'key' in address ? address.key : questions[0]?.key;
@@ -252,6 +263,7 @@ export class Pipeline {
       authoriseLook: (question) => authoriser.authoriseLook(question, present),
       concerns,
       requestId: trace.requestId,
+      signal,
       performs: (action) => void (trace.operation = action),
     };
     const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));

@@ -1,4 +1,5 @@
 import type { Caller } from '../access/identity.ts';
+import { ClientGone } from '../errors/client-gone.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { Target } from '../http/address.ts';
@@ -86,6 +87,8 @@ export class Responder {
       if (error.status === 503) this.#deps.onRefusal?.(error);
       return error;
     }
+    // For the log alone.
+    if (error instanceof ClientGone) return new S3Error('RequestTimeout', { cause: error });
     // A client's exceeded rate is not the operator's problem. Of many requests beyond the capacity, the log has one line.
     if (error instanceof RateExceeded || error instanceof AtCapacity) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });

@@ -11,6 +11,10 @@ export interface Capacity {
   /** The uploads that are read whole into the heap. */
   readonly documents: BodiesInFlight;
   readonly downloads: BodiesInFlight;
+  /** The listings that are read, or wait for it: each takes the memory of a page. */
+  readonly listings: BodiesInFlight;
+  /** Those of strangers, by address, who share what a party may have. */
+  readonly strangersListings: BodiesInFlight;
   /** Tells which downloads may be broken off in favour of others. */
   readonly pace: DownloadPace;
 }
@@ -42,6 +46,7 @@ export class Admission {
   readonly #request: AdmittedRequest;
   #endUpload: (() => void) | undefined;
   #endDocument: (() => void) | undefined;
+  #endListing: (() => void) | undefined;
 
   constructor(capacity: Capacity, request: AdmittedRequest) {
     this.#capacity = capacity;
@@ -67,10 +72,25 @@ export class Admission {
     });
   }
 
-  /** Ends the count of the body. Call this when none of it is in memory. */
+  /** Counts a listing until {@link received}. To be called before it reads anything. @throws AtCapacity */
+  listing(): void {
+    const { listings, strangersListings } = this.#capacity;
+    const party = this.#request.party();
+    const caller = this.#request.caller();
+    const endOfCaller = party === caller ? undefined : strangersListings.admit(caller);
+    this.#endListing = endOfCaller;
+    const end = listings.admit(party);
+    this.#endListing = () => {
+      endOfCaller?.();
+      end();
+    };
+  }
+
+  /** Ends the count of the request's body, and of the listing that it asked for. Call this when none of the body is in memory. */
   received(): void {
     this.#endUpload?.();
     this.#endDocument?.();
+    this.#endListing?.();
   }
 
   /** Returns the response with a body that counts until it is sent or abandoned. @throws AtCapacity */

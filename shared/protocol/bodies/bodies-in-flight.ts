@@ -1,5 +1,5 @@
 /** The resources of which a service limits the number in use. */
-export type Scarce = 'connections' | 'uploads' | 'documents' | 'downloads';
+export type Scarce = 'connections' | 'uploads' | 'documents' | 'downloads' | 'listings';
 
 /** Thrown if the capacity of the service is in use. The request has changed nothing, and its body was not read. */
 export class AtCapacity extends Error {
@@ -24,7 +24,8 @@ export interface Dispensable {
 export class BodiesInFlight {
   readonly #of: Scarce;
   readonly #most: number;
-  readonly #mostOfParty: number;
+  /** The maximum number of one party. */
+  readonly mostOfParty: number;
   readonly #onRefusal: (of: Scarce) => void;
   readonly #parties = new Map<string, number>();
   readonly #dispensable = new Map<Dispensable, { readonly party: string; readonly end: () => void }>();
@@ -38,7 +39,7 @@ export class BodiesInFlight {
   constructor(of: Scarce, most: number, onRefusal: (of: Scarce) => void = () => undefined) {
     this.#of = of;
     this.#most = most;
-    this.#mostOfParty = Math.ceil(most * shareOfParty);
+    this.mostOfParty = Math.ceil(most * shareOfParty);
     this.#onRefusal = onRefusal;
   }
 
@@ -60,9 +61,9 @@ export class BodiesInFlight {
    * @throws AtCapacity
    */
   admit(party: string, places = 1): () => void {
-    const taken = Math.min(places, this.#mostOfParty);
+    const taken = Math.min(places, this.mostOfParty);
     for (;;) {
-      const partyIsFull = (this.#parties.get(party) ?? 0) + taken > this.#mostOfParty;
+      const partyIsFull = (this.#parties.get(party) ?? 0) + taken > this.mostOfParty;
       if (!partyIsFull && this.#count + taken <= this.#most) return this.add(party, taken);
       const makesRoom = this.#cutOffLatest(partyIsFull ? party : undefined);
       this.#onRefusal(this.#of);

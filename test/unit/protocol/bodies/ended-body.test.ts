@@ -37,6 +37,8 @@ describe('a download in progress', () => {
       uploads: new BodiesInFlight('uploads', 1),
       documents: new BodiesInFlight('documents', 1),
       downloads: new BodiesInFlight('downloads', 1),
+      listings: new BodiesInFlight('listings', 1),
+      strangersListings: new BodiesInFlight('listings', 1),
       pace: new DownloadPace({ readerGrace: 1000, readerRate: 1000 }, () => 0),
     };
     const request = { isRead: true, party: () => 'project', caller: () => 'project', hasDocument: () => false };

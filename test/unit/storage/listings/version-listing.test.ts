@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { neverAborted } from '../../../../shared/ports/event-loop.ts';
 import { LmdbTable } from '../../../../shared/adapters/embedded/table/lmdb-table.ts';
 import type { Bucket } from '../../../../shared/storage/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/storage/buckets/buckets.ts';
@@ -146,7 +147,7 @@ describe.each([
   async function page(asked: Partial<Parameters<typeof listVersions>[2]> = {}, effort = 60_000): Promise<Page> {
     const rows = new ListedVersions();
     const all = { prefix: '', delimiter: '', keyMarker: '', versionIdMarker: '', limit: 1000, ...asked };
-    const { commonPrefixes, next } = await listVersions(deps, bucket, all, effort, rows);
+    const { commonPrefixes, next } = await listVersions({ ...deps, signal: neverAborted }, bucket, all, effort, rows);
     return { rows: rows.all, commonPrefixes, next };
   }
 
