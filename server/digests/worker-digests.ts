@@ -214,8 +214,9 @@ class ThreadedDigests implements BodyDigests, Listener {
     let taken = 0;
     while (taken < bytes.length) {
       if (this.#filled === 0 && !this.#ring.isFree(this.#slot)) break;
-      const start = this.#filled + misalignment(bytes.byteOffset + taken - this.#filled);
-      const part = bytes.subarray(taken, taken + Math.max(0, slotSize - start));
+      // What is left of a slot may be less than a copy has to begin later: then the slot is full.
+      const start = Math.min(slotSize, this.#filled + misalignment(bytes.byteOffset + taken - this.#filled));
+      const part = bytes.subarray(taken, taken + slotSize - start);
       this.#ring.slot(this.#slot).set(part, start);
       if (part.length > 0) this.#pieces.push([start, part.length]);
       this.#filled = start + part.length;

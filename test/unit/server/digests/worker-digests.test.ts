@@ -2,11 +2,13 @@ import { createHash, randomFillSync } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WorkerDigests } from '../../../../server/digests/worker-digests.ts';
 import { DigestRing, slotSize, type DigestOrder } from '../../../../server/digests/digest-ring.ts';
 import { loadDigest, startDigest } from '../../../../shared/checksums/running-digest.ts';
 import type { BodyDigests, DigestValues } from '../../../../shared/protocol/bodies/body-digests.ts';
+import { runs } from '../../../support/runs.ts';
 
 const algorithms = ['SHA256', 'MD5', 'CRC64NVME'] as const;
 const program = join(import.meta.dirname, '../../../../dist/digest-thread.mjs');
@@ -62,6 +64,62 @@ describe('digests in threads', () => {
     const bytes = randomFillSync(Buffer.alloc(large));
     expect(sorted(await digested(pool.start(algorithms, large)!, bytes, 65_536))).toEqual(
       sorted(await expected(bytes)),
+    );
+  });
+
+  /** A body whose pieces have these sizes in turn, each at one of these offsets in memory. */
+  interface PiecedBody {
+    readonly length: number;
+    readonly sizes: readonly number[];
+    readonly offsets: readonly number[];
+  }
+
+  /** A body of more small pieces than this goes on in large ones. */
+  const maxSmall = 4096;
+
+  const size = fc.oneof(
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 16 }) },
+    { weight: 4, arbitrary: fc.integer({ min: 100, max: 4200 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 70_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: slotSize - 9, max: slotSize + 9 }) },
+  );
+  const body: fc.Arbitrary<PiecedBody> = fc.record({
+    length: fc
+      .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: -9, max: 70_000 }))
+      .map(([full, more]) => Math.max(0, full * slotSize + more)),
+    sizes: fc.array(size, { minLength: 1, maxLength: 6 }),
+    offsets: fc.array(fc.integer({ min: 0, max: 15 }), { minLength: 1, maxLength: 6 }),
+  });
+
+  async function inPieces(digests: BodyDigests, bytes: Buffer, { sizes, offsets }: PiecedBody): Promise<DigestValues> {
+    for (let at = 0, count = 0; at < bytes.length; count += 1) {
+      const size = count < maxSmall ? sizes[count % sizes.length]! : 65_537;
+      const offset = offsets[count % offsets.length]!;
+      const piece = Buffer.alloc(offset + size);
+      const length = bytes.copy(piece, offset, at, at + size);
+      await digests.update(piece.subarray(offset, offset + length));
+      at += length;
+    }
+    return digests.end();
+  }
+
+  it('are those of the bytes, whatever the sizes of the pieces and wherever they lie in memory', async () => {
+    const source = randomFillSync(Buffer.alloc(3 * slotSize + 70_000));
+    const pools = [threads(1), threads(2)];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...pools),
+        fc.array(body, { minLength: 1, maxLength: 8 }),
+        async (pool, bodies) => {
+          const computed = bodies.map(async (pieced) => {
+            const bytes = source.subarray(0, pieced.length);
+            const values = await inPieces(pool.start(algorithms, large)!, bytes, pieced);
+            return [sorted(values), sorted(await expected(bytes))];
+          });
+          for (const [values, wanted] of await Promise.all(computed)) expect(values).toEqual(wanted);
+        },
+      ),
+      { numRuns: runs(100) },
     );
   });
 
