@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { formEnd, formStart, formType, signedV4 } from '../support/form.ts';
-import { newBlobs } from '../support/blobs-on-disk.ts';
-import { RawConnection, requestBytes, type RawResponse } from '../support/raw-client.ts';
-import { isExternal, serviceUnderTest, type ServiceUnderTest } from '../support/service-under-test.ts';
-import { anonymous, chunked, signed, chunkedAndSigned, type Unsigned } from '../support/signer.ts';
+import { formEnd, formStart, formType, signedV4 } from '../support/clients/form.ts';
+import { newBlobs } from '../support/disks/blobs-on-disk.ts';
+import { RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
+import { isExternal, serviceUnderTest, type ServiceUnderTest } from '../support/programs/service-under-test.ts';
+import { anonymous, chunked, signed, chunkedAndSigned, type Unsigned } from '../support/clients/signer.ts';
 
 /* Bodies large enough for digests in threads, which arrive in pieces of every size: of slow links, proxies, TLS records and frames. */
 

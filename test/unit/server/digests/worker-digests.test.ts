@@ -8,7 +8,7 @@ import { WorkerDigests } from '../../../../server/digests/worker-digests.ts';
 import { DigestRing, slotSize, type DigestOrder } from '../../../../server/digests/digest-ring.ts';
 import { loadDigest, startDigest } from '../../../../shared/checksums/running-digest.ts';
 import type { BodyDigests, DigestValues } from '../../../../shared/protocol/bodies/body-digests.ts';
-import { runs } from '../../../support/runs.ts';
+import { runs } from '../../../support/runs/runs.ts';
 
 const algorithms = ['SHA256', 'MD5', 'CRC64NVME'] as const;
 const program = join(import.meta.dirname, '../../../../dist/digest-thread.mjs');
