@@ -29,7 +29,7 @@ if (tier !== 'quick' && tier !== 'gate') wrongUse(tier === undefined ? 'name a t
 const started = Date.now();
 const directory = mkdtempSync(join(tmpdir(), 'stillage-tests-'));
 process.on('exit', () => rmSync(directory, { recursive: true }));
-const env = { ...process.env, STILLAGE_SHORT: '1' };
+const env = { ...process.env, TEST_SHORT: '1', NO_COLOR: '1' };
 const total = { passed: 0, failed: 0, skipped: 0 };
 const complaints = faultsOf(flaky, strict, Date.now());
 
@@ -44,8 +44,8 @@ else {
   await run('tests against a cloud deployment', cloud, [], 'vitest.cloud.config.ts');
   if (folders.length === 0) {
     if (total.passed < expected.passed) complaints.push(`${total.passed} tests passed, and ${expected.passed} should`);
-    if (total.skipped !== expected.skipped)
-      complaints.push(`${total.skipped} tests were skipped, not ${expected.skipped}: see expected in test/tiers.mjs`);
+    if (total.skipped > expected.skipped)
+      complaints.push(`${total.skipped} tests were skipped, and at most ${expected.skipped} may be: test/tiers.mjs`);
   }
 }
 if (values.counts !== undefined) writeFileSync(values.counts, JSON.stringify(total));
@@ -119,6 +119,14 @@ async function vitest(config, args) {
       message: failureMessages.join('\n'),
     }));
   });
+  const times = testResults.map(({ name, startTime, endTime }) => [
+    Math.round((endTime - startTime) / 1000),
+    relative(root, name),
+  ]);
+  const slowest = times.sort(([a], [b]) => b - a).slice(0, 12);
+  console.log(
+    `\nthe slowest of ${times.length} files:\n${slowest.map(([took, file]) => `${String(took).padStart(6)} s  ${file}`).join('\n')}`,
+  );
   return { code, failures, passed: numPassedTests, failed: failures.length, skipped: numPendingTests + numTodoTests };
 }
 

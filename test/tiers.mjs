@@ -58,5 +58,5 @@ export const strict = [
   'test/power-loss/',
 ];
 
-/** The least number of tests of the gate that pass, and the number of those that are skipped where every program is installed. */
-export const expected = { passed: 10_000, skipped: 0 };
+/** The least number of tests of the gate that pass, and the largest number of those that are skipped where every program is installed. */
+export const expected = { passed: 10_000, skipped: 40 };

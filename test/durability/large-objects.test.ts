@@ -19,7 +19,7 @@ import { alice, startService, type Service } from '../support/programs/server.ts
 import { signed } from '../support/clients/signer.ts';
 
 const MiB = 1024 * 1024;
-const size = (process.env['STILLAGE_LONG'] ? 1024 : 128) * MiB;
+const size = (process.env['TEST_LONG'] ? 1024 : 128) * MiB;
 const partCount = 16;
 /** The maximum MiB that the service may use, whatever its load: usually some 180, and more while garbage collection is late on a busy machine. */
 const bound = 240;

@@ -942,7 +942,7 @@ function pseudoRandom(seed: number): (below: number) => number {
 }
 
 describe('a request that was tampered with', () => {
-  const long = process.env['STILLAGE_LONG'] !== undefined;
+  const long = process.env['TEST_LONG'] !== undefined;
   const trials = long ? 1_000_000 : 5_000;
 
   it('is never accepted, and always answered with an S3 error', { timeout: long ? 3_600_000 : 60_000 }, async () => {
