@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { sources } from './bin/roots.mjs';
 import { patience } from './test/support/runs/patience.ts';
 import { LongestFirst } from './test/support/runs/longest-first.ts';
 import { workers } from './test/support/programs/shared-services.ts';
@@ -33,7 +34,7 @@ export default defineConfig({
   test: {
     maxWorkers: workers,
     sequence: { sequencer: LongestFirst },
-    coverage: { provider: 'v8', include: ['{cli,functions,package,server,shared}/**/*.ts'] },
+    coverage: { provider: 'v8', include: sources.map((folder) => `${folder}/**/*.ts`) },
     projects: [
       {
         test: {

@@ -7,7 +7,7 @@ const slow = [
   ...[
     'adapters/**',
     'lint/**',
-    'server/schedules/background-scrub*',
+    'local/server/schedules/background-scrub*',
     'scrub/**',
     'storage/listings/**',
     '{billing,monitoring}/s*',

@@ -18,14 +18,14 @@ export const gate = [
   'test/durability/upgrade',
   'test/fuzz/',
   'test/stalls/',
-  'test/command-line/',
+  'test/cli/',
   'test/costs/',
   'test/infra/',
   'test/console/sign-in',
 ];
 
 /** Files of {@link gate}'s folders that belong to the long form. */
-export const longForm = ['test/infra/lint', 'test/command-line/bench'];
+export const longForm = ['test/infra/lint', 'test/cli/bench'];
 
 /** What the gate runs against a deployment in the cloud as its templates describe it: vitest.cloud.config.ts. */
 export const cloud = [

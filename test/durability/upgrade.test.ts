@@ -15,7 +15,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openExistingData } from '../../server/data-directory/data-directory.ts';
+import { openExistingData } from '../../local/server/data-directory/data-directory.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
 import { itemKey } from '../../shared/storage/table/keys.ts';
 import { LayoutTooNew, checkLayout, claimLayout, sealedLayout } from '../../shared/storage/table/layout.ts';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { connect } from 'node:tls';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startStillage } from '../../package/index.ts';
+import { startStillage } from '../../local/package/index.ts';
 import { runProgram } from '../support/programs/program.ts';
 import { alice, startService, type Service } from '../support/programs/server.ts';
 import { freePort } from '../support/runs/free-port.ts';

@@ -1,0 +1,2 @@
+export const sources: readonly string[];
+export const isSource: RegExp;
