@@ -8,6 +8,7 @@ import { readFlags } from '../../local/cli/program.ts';
 import { startOption } from '../../shared/command-line/option.ts';
 import { readAs } from '../../shared/command-line/option-values.ts';
 import { chosenSize } from '../../shared/command-line/sizes.ts';
+import { asUser } from '../support/programs/as-user.ts';
 
 const root = join(import.meta.dirname, '../..');
 const stillage = join(root, 'bin/stillage.cjs');
@@ -18,8 +19,8 @@ function run(
   user?: number,
 ): { status: number | null; stderr: string } {
   const options = { cwd: root, encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } } as const;
-  const as = user === undefined ? {} : { uid: user, gid: user };
-  const { status, stderr } = spawnSync(process.execPath, args, { ...options, ...as });
+  const [command, ...words] = [...(user === undefined ? [] : asUser(user)), process.execPath, ...args];
+  const { status, stderr } = spawnSync(command!, words, options);
   return { status, stderr };
 }
 
