@@ -1,6 +1,6 @@
 // Runs a tier of tests (test/tiers.mjs), repeats files that failed, alone, and ends with a line of counts.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,8 +40,8 @@ else {
   const counts = join(directory, 'counts.json');
   await step('npm test', 'npm', ['test', '--silent', '--', '--counts', counts]);
   count(JSON.parse(readFileSync(counts, 'utf8')));
-  await run('other tests of the gate', [...gate, ...folders], longForm);
-  await run('tests against a cloud deployment', cloud, [], 'vitest.cloud.config.ts');
+  await run('other tests of the gate', [...gate, ...folders]);
+  await run('tests against a cloud deployment', cloud, 'vitest.cloud.config.ts');
   if (folders.length === 0) {
     if (total.passed < expected.passed) complaints.push(`${total.passed} tests passed, and ${expected.passed} should`);
     if (total.skipped > expected.skipped)
@@ -84,10 +84,10 @@ function execute(command, args) {
   return new Promise((resolve) => child.on('close', resolve));
 }
 
-/** Runs files, and those that failed once more. */
-async function run(name, files, without = [], config = 'vitest.config.ts') {
+/** Runs the files whose paths begin with one of these entries, and those that failed once more. */
+async function run(name, entries, config = 'vitest.config.ts') {
   console.log(`\n== ${name} (after ${seconds()} s)`);
-  const first = await vitest(config, [...files, ...without.flatMap((path) => ['--exclude', `${path}*`])]);
+  const first = await vitest(config, filesOf(entries));
   count(first);
   if (first.failures.length === 0) {
     if (first.code !== 0) complaints.push(`${name}: an error that belongs to no test (see above)`);
@@ -101,6 +101,14 @@ async function run(name, files, without = [], config = 'vitest.config.ts') {
   for (const { test, message } of verdict.failed) console.log(`FAILED ${test}\n${indented(message)}`);
   total.failed -= verdict.flaky.length;
   total.passed += verdict.flaky.length;
+}
+
+/** The test files of entries, without those of the long form but where a folder of them is named. */
+function filesOf(entries) {
+  const names = readdirSync(join(root, 'test'), { recursive: true }).filter((name) => name.endsWith('.test.ts'));
+  const files = names.map((name) => `test/${name}`).filter((file) => entries.some((entry) => file.startsWith(entry)));
+  const isNamed = (file) => folders.some((folder) => file.startsWith(folder));
+  return files.filter((file) => isNamed(file) || !longForm.some((entry) => file.startsWith(entry)));
 }
 
 async function vitest(config, args) {

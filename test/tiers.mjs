@@ -17,15 +17,23 @@ export const gate = [
   'test/durability/kill-under-load',
   'test/durability/upgrade',
   'test/fuzz/',
-  'test/stalls/',
   'test/cli/',
   'test/costs/',
   'test/infra/',
   'test/console/sign-in',
 ];
 
-/** Files of {@link gate}'s folders that belong to the long form. */
-export const longForm = ['test/infra/lint', 'test/cli/bench'];
+/** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */
+export const longForm = [
+  'test/infra/changes',
+  'test/infra/lint',
+  'test/infra/preflight',
+  'test/power-loss/freed-content',
+  'test/power-loss/recovery',
+  'test/cli/bench',
+  'test/cli/doctor-damaged-pages',
+  'test/cli/emptying',
+];
 
 /** What the gate runs against a deployment in the cloud as its templates describe it: vitest.cloud.config.ts. */
 export const cloud = [
