@@ -192,7 +192,8 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     signed: true,
   };
   // Questions before the keys are known are repeated below for each key.
-  return operation.authorise(operation.parse(head), head, noBody).filter(({ anyKey }) => anyKey !== true);
+  const conditions: unknown = operation.conditions?.read(given);
+  return operation.authorise(operation.parse(head, conditions), head, noBody).filter(({ anyKey }) => anyKey !== true);
 }
 
 function noBody(): never {

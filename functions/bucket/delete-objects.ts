@@ -117,7 +117,7 @@ export const deleteObjects = defineOperation({
 });
 
 function conditionsOf({ etag, lastModified, size }: Deletion): DeleteConditions {
-  return { ifMatch: etag === undefined ? undefined : parseEntityTags(etag), lastModified, size };
+  return { prefix: '', ifMatch: etag === undefined ? undefined : parseEntityTags(etag), lastModified, size };
 }
 
 /** Processes keys concurrently, but entries with the same key one after another. Results keep the order of the entries. */

@@ -1,7 +1,7 @@
 import { completedParts, completeMultipartUploadResult } from '../../shared/documents/multipart.ts';
 import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { parsePreconditions, type Preconditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type WriteConditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/storage/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/storage/version-changes/outcomes.ts';
 import {
@@ -59,13 +59,14 @@ export const completeMultipartUpload = defineOperation({
   on: 'object',
   body: completion,
   needs: { table: 'write' },
+  conditions: evaluated.ofWrite,
   checksumsDescribe: 'object',
 
-  parse: ({ bucket, key, fields, query }) => ({
+  parse: ({ bucket, key, fields, query }, conditions) => ({
     bucket,
     key,
     uploadId: requireUploadId(query),
-    conditions: parsePreconditions(fields),
+    conditions,
     expectedSize: fields.get('x-amz-mp-object-size'),
     expectedChecksum: parseExpectedChecksum(fields),
   }),
@@ -113,7 +114,7 @@ export const completeMultipartUpload = defineOperation({
 interface Input {
   readonly key: string;
   readonly uploadId: string;
-  readonly conditions: Preconditions;
+  readonly conditions: WriteConditions;
   readonly expectedSize: string | undefined;
   readonly expectedChecksum: ReturnType<typeof parseExpectedChecksum>;
 }

@@ -1,5 +1,6 @@
 import { copyPartResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/range.ts';
 import { partItemBytes } from '../../shared/storage/uploads/parts.ts';
 import {
@@ -26,8 +27,9 @@ export const uploadPartCopy = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write', blobs: 'write' },
+  conditions: evaluated.ofPartCopy,
 
-  parse: (request) => {
+  parse: (request, { source }) => {
     const { bucket, key, fields, query, settings } = request;
     const range = fields.get('x-amz-copy-source-range');
     return {
@@ -35,7 +37,7 @@ export const uploadPartCopy = defineOperation({
       key,
       uploadId: requireUploadId(query),
       number: parsePartNumber(query, settings.limits.partsPerUpload),
-      copy: parseCopyRequest(fields),
+      copy: parseCopyRequest(fields, source),
       customer: readCustomerKey(request),
       sourceCustomer: readCustomerKey(request, 'x-amz-copy-source-'),
       range: range === undefined ? undefined : parseCopySourceRange(range),

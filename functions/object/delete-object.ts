@@ -1,4 +1,4 @@
-import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { isPossibleVersionId } from '../../shared/storage/versions/version-id.ts';
 import { versionIdOf } from '../../shared/storage/versions/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
@@ -14,12 +14,13 @@ export const deleteObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write' },
+  conditions: evaluated.ofDelete,
 
-  parse: ({ bucket, key, fields, query }) => ({
+  parse: ({ bucket, key, fields, query }, conditions) => ({
     bucket,
     key,
     versionId: parseVersionIdToDelete(query),
-    conditions: parseDeleteConditions(fields),
+    conditions,
     override: readOverride(fields),
   }),
 

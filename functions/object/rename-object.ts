@@ -2,11 +2,12 @@ import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey, decodeKey } from '../../shared/http/address.ts';
 import { utf8Of } from '../../shared/http/message.ts';
 import {
+  evaluated,
   judgeRenameTarget,
   judgeSource,
-  parsePreconditions,
   verdictError,
   type Preconditions,
+  type RenameConditions,
 } from '../../shared/http/preconditions.ts';
 import type { Guard } from '../../shared/storage/version-changes/new-version.ts';
 import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
@@ -24,8 +25,9 @@ export const renameObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write' },
+  conditions: evaluated.ofRename,
 
-  parse: ({ bucket, key, fields, settings }) => {
+  parse: ({ bucket, key, fields, settings }, conditions) => {
     checkKey(key, settings.limits.keyBytes);
     const source = parseSource(utf8Of(fields.get(sourceField) ?? ''), bucket);
     if (source === key) throw invalidArgument(sourceField, source, 'An object cannot be renamed to its own name.');
@@ -33,8 +35,8 @@ export const renameObject = defineOperation({
       bucket,
       key,
       source,
-      sourceConditions: parsePreconditions(fields, 'x-amz-rename-source-'),
-      conditions: parsePreconditions(fields),
+      sourceConditions: conditions.source,
+      conditions: conditions.target,
       token: parseToken(fields.get(tokenField)),
     };
   },
@@ -119,7 +121,7 @@ function judge(conditions: Preconditions, source: Version): void {
   if (failure) throw failure;
 }
 
-function targetGuard(conditions: Preconditions): Guard {
+function targetGuard(conditions: RenameConditions): Guard {
   return (current) => {
     const failure = verdictError(judgeRenameTarget(conditions, current && factsOf(current)));
     if (failure) throw failure;
