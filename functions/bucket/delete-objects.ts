@@ -81,7 +81,7 @@ export const deleteObjects = defineOperation({
         const place = { bucket: bucket.name, ...identity };
         const conditions = conditionsOf(deletion);
         const authorisation = await authorise(
-          { action, ...place },
+          { action, ...place, facts: { 's3:if-match': deletion.etag } },
           ...deleteComparison(place, conditions),
           ...(versionId === undefined ? [] : overrideQuestions(override, place)),
         );

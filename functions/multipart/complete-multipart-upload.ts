@@ -19,7 +19,14 @@ import type { Reservation } from '../../shared/storage/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { checkNotBlocked, encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
-import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
+import {
+  checkExpectedChecksum,
+  checkExpectedType,
+  checkPartsAreSummed,
+  parseExpectedChecksum,
+} from '../../shared/protocol/objects/object-checksum.ts';
+import { creates } from '../../shared/protocol/objects/questions.ts';
+import { conditionFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import {
@@ -69,10 +76,11 @@ export const completeMultipartUpload = defineOperation({
     conditions,
     expectedSize: fields.get('x-amz-mp-object-size'),
     expectedChecksum: parseExpectedChecksum(fields),
+    expectedType: fields.get('x-amz-checksum-type'),
   }),
 
-  authorise: ({ bucket, key, uploadId, conditions }) => [
-    { action: 'PutObject', bucket, key, uploadId },
+  authorise: ({ bucket, key, uploadId, conditions }, { fields }) => [
+    { action: 'PutObject', bucket, key, uploadId, facts: { ...conditionFacts(fields), ...creates(true) } },
     ...writeComparison({ bucket, key }, conditions),
   ],
 
@@ -117,6 +125,7 @@ interface Input {
   readonly conditions: WriteConditions;
   readonly expectedSize: string | undefined;
   readonly expectedChecksum: ReturnType<typeof parseExpectedChecksum>;
+  readonly expectedType: string | undefined;
 }
 
 /** Returns the upload if it is open or completed. @throws S3Error NoSuchUpload */
@@ -132,7 +141,7 @@ async function findUpload(
 
 /** @throws PartsReleased if the completion must be tried again from the start */
 async function complete(
-  { key, uploadId, conditions, expectedSize, expectedChecksum }: Input,
+  { key, uploadId, conditions, expectedSize, expectedChecksum, expectedType }: Input,
   context: Context<'object', typeof completion>,
 ): Promise<Completion> {
   const { authorisation, bucket, document, objects, uploads, contents, quotas, settings } = context;
@@ -142,6 +151,7 @@ async function complete(
   const { encryption } = upload;
   if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
   checkNotBlocked(bucket, encryption?.kind);
+  checkPartsAreSummed(document, upload.checksum);
 
   const expirations = await readExpirations(context, bucket);
   let parts: readonly Part[];
@@ -159,6 +169,7 @@ async function complete(
     partCount: parts.length,
     checksum: await combinedChecksum(parts, upload.checksum, budget),
   };
+  checkExpectedType(expectedType, assembled.checksum);
   checkExpectedChecksum(expectedChecksum, assembled.checksum, parts.length);
 
   const manifest = await contents.manifests.create(

@@ -18,7 +18,7 @@ import { askedOf } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { roomIn } from '../../shared/protocol/objects/room.ts';
 import { checkLock } from '../../shared/protocol/objects/object-lock.ts';
 import { parseUploadChecksum } from '../../shared/protocol/objects/upload-checksum.ts';
-import { uploadQuestions } from '../../shared/protocol/objects/questions.ts';
+import { creates, uploadQuestions } from '../../shared/protocol/objects/questions.ts';
 import { readUploadHeaders } from '../../shared/protocol/objects/upload-headers.ts';
 import { writeComparison, writeGuard } from '../../shared/protocol/objects/write-guard.ts';
 
@@ -46,7 +46,7 @@ export const createMultipartUpload = defineOperation({
   },
 
   authorise: ({ upload, conditions }, request) => [
-    ...uploadQuestions(request, request.fields, upload.tags),
+    ...uploadQuestions(request, request.fields, upload.tags, { facts: creates(false) }),
     ...writeComparison(request, conditions),
   ],
 

@@ -18,7 +18,7 @@ import {
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
-import { readQuestion } from '../../shared/protocol/objects/questions.ts';
+import { creates, readQuestion } from '../../shared/protocol/objects/questions.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html */
@@ -46,7 +46,7 @@ export const uploadPartCopy = defineOperation({
 
   authorise: ({ bucket, key, uploadId, copy }) => [
     readQuestion(copy.source),
-    { action: 'PutObject', bucket, key, uploadId, facts: copyFacts(copy.source) },
+    { action: 'PutObject', bucket, key, uploadId, facts: { ...copyFacts(copy.source), ...creates(false) } },
   ],
 
   act: async ({ key, uploadId, number, copy, range, ...input }, context) => {

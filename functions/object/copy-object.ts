@@ -78,6 +78,7 @@ export const copyObject = defineOperation({
   authorise: ({ copy, conditions, upload, taggingDirective }, request) => [
     readQuestion(copy.source),
     ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], {
+      isCopy: true,
       facts: { ...copyFacts(copy.source), ...factsFrom(request.fields, ['x-amz-metadata-directive']) },
     }),
     ...writeComparison(request, conditions),

@@ -43,8 +43,13 @@ export const postObject = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key, headers, conditions }, { form }) => [
-    ...uploadQuestions({ bucket, key }, form.headers, headers.tags),
+  authorise: ({ bucket, key, headers, conditions }, { form, fields }) => [
+    ...uploadQuestions({ bucket, key }, form.headers, headers.tags, {
+      facts: {
+        's3:if-match': form.headers.get('if-match') ?? fields.get('if-match'),
+        's3:if-none-match': form.headers.get('if-none-match') ?? fields.get('if-none-match'),
+      },
+    }),
     ...writeComparison({ bucket, key }, conditions),
   ],
 

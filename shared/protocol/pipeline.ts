@@ -15,6 +15,7 @@ import type {
 } from './authentication/authenticated.ts';
 import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import { RequestView } from './authorisation/request-view.ts';
+import { signingTime } from './authorisation/policy-facts.ts';
 import type { DigestThreads } from './bodies/body-digests.ts';
 import { Admission, type Capacity } from './bodies/admission.ts';
 import { AtCapacity } from './bodies/bodies-in-flight.ts';
@@ -198,6 +199,9 @@ export class Pipeline {
       time: services.clock.now(),
       remoteAddress: request.remoteAddress,
       secure: request.secure,
+      tlsVersion: request.tlsVersion,
+      region: settings.region,
+      signedAt: signingTime(scheme, request, form),
       fields: request.fields,
     };
     const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
