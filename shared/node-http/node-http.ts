@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { S3Error } from '../errors/s3-error.ts';
+import { originForm } from '../http/address.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Limits } from '../protocol/limits.ts';
@@ -75,13 +76,15 @@ async function respond(
   const isSurplus = connections?.isSurplus(request.socket) === true;
   const answer = await handler.handle({
     method: request.method ?? '',
-    target: request.url ?? '',
+    target: originForm(request.url ?? '', fields.get('host')),
     fields,
     body: body.isAnnounced ? body : undefined,
     received: () => body.received,
     secure,
     remoteAddress,
+    tlsVersion: remoteAddress === request.socket.remoteAddress ? tlsVersion(request) : undefined,
     isSurplus,
+    isFormer: isFormer(request),
     cutOff: () => void request.socket.destroy(),
   });
   try {
@@ -115,7 +118,7 @@ async function send(response: ServerResponse, answer: ResponseMessage, { batch, 
   }
   const headers: string[] = [];
   for (const [name, value] of answer.fields) headers.push(name, value);
-  if (whole !== undefined && !chunked && !answer.fields.has('content-length')) {
+  if (whole !== undefined && !(chunked && !isFormer(response.req)) && !answer.fields.has('content-length')) {
     headers.push('content-length', String(whole.byteLength));
   }
   if (body === undefined && needsZeroLength(response, answer)) headers.push('content-length', '0');
@@ -131,6 +134,16 @@ async function send(response: ServerResponse, answer: ResponseMessage, { batch, 
     length.end();
   }
   batch.end(response, whole);
+}
+
+/** Returns `1.3` for a connection of TLS 1.3. */
+function tlsVersion({ socket }: IncomingMessage): string | undefined {
+  return /^TLSv(1(?:\.\d)?)$/.exec((socket as Partial<TLSSocket>).getProtocol?.() ?? '')?.[1];
+}
+
+/** Tells whether a request is of HTTP/1.0, whose clients know neither interim responses nor transfer codings. */
+function isFormer({ httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean {
+  return httpVersionMajor < 1 || (httpVersionMajor === 1 && httpVersionMinor === 0);
 }
 
 /** Announces an empty body, except where HTTP forbids it (204, 304) or the length is that of a GET (HEAD). */
@@ -158,7 +171,7 @@ class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#response = response;
     this.#limits = limits;
     const { expect, 'content-length': length, 'transfer-encoding': coding } = request.headers;
-    this.#expectsContinue = expect !== undefined && /^100-continue$/i.test(expect);
+    this.#expectsContinue = expect !== undefined && /^100-continue$/i.test(expect) && !isFormer(request);
     this.#ended = coding === undefined && (length === undefined || length === '0');
     this.isAnnounced = !this.#ended || this.#expectsContinue;
   }

@@ -80,7 +80,7 @@ describe(`${size / MiB} MiB`, () => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...encryption }));
     const ContentLength = size / partCount;
     const upload = async (_: unknown, index: number) => {
-      const { ETag } = await client.send(
+      const { ETag, ChecksumCRC32 } = await client.send(
         new UploadPartCommand({
           ...{ Bucket, Key, UploadId, ...encryption },
           PartNumber: index + 1,
@@ -88,7 +88,7 @@ describe(`${size / MiB} MiB`, () => {
           ContentLength,
         }),
       );
-      return { ETag, PartNumber: index + 1 };
+      return { ETag, ChecksumCRC32, PartNumber: index + 1 };
     };
     const Parts = await Promise.all(Array.from({ length: partCount }, upload));
     await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));

@@ -53,7 +53,8 @@ class Known {
     const Parts = [];
     for (const [at, Body] of bodies.entries()) {
       const upload = { ...parts, UploadId, PartNumber: at + 1, Body };
-      Parts.push({ PartNumber: at + 1, ETag: (await client.send(new UploadPartCommand(upload))).ETag });
+      const { ETag, ChecksumCRC32 } = await client.send(new UploadPartCommand(upload));
+      Parts.push({ PartNumber: at + 1, ETag, ChecksumCRC32 });
     }
     await client.send(new CompleteMultipartUploadCommand({ ...parts, UploadId, MultipartUpload: { Parts } }));
     this.#contents.set(`${release}/parts`, bodies.join(''));

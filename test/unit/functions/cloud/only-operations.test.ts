@@ -29,7 +29,7 @@ it('a function has its own operation, and asks for every other one of the route 
       status: 503,
       message: `The request is a ${name}, but it was sent to where HeadBucket is served.`,
     }) as Error;
-    expect(() => void operations.get(name)!.parse({} as never)).toThrow(refused);
+    expect(() => void operations.get(name)!.parse({} as never, undefined)).toThrow(refused);
   }
 });
 
