@@ -528,9 +528,11 @@ describe('the verified body', () => {
     await expect(receive(put(headers))).rejects.toMatchObject(refused('InvalidRequest', { status: 400 }));
   });
 
-  it('has the checksum whose value was sent, whatever algorithm is named besides', async () => {
-    const headers = { 'x-amz-sdk-checksum-algorithm': 'CRC32', 'x-amz-checksum-sha1': base64('SHA1', 'hello') };
-    expect((await receive(put(headers))).digests.checksum?.algorithm).toBe('SHA1');
+  it('has the checksum whose value was sent, which is of the algorithm that is named besides', async () => {
+    const named = (name: string) =>
+      receive(put({ 'x-amz-sdk-checksum-algorithm': name, 'x-amz-checksum-sha1': base64('SHA1', 'hello') }));
+    expect((await named('SHA1')).digests.checksum?.algorithm).toBe('SHA1');
+    await expect(named('CRC32')).rejects.toMatchObject({ code: 'InvalidRequest' });
   });
 
   it('does not take settings for checksums', async () => {
