@@ -55,7 +55,7 @@ function isAnything(checker, type) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { config } = typescript.readConfigFile(`${root}tsconfig.json`, typescript.sys.readFile);
   const { fileNames, options } = typescript.parseJsonConfigFileContent(config, typescript.sys, root);
-  const names = fileNames.filter((name) => isSource.test(relative(root, name)));
+  const names = fileNames.filter((name) => isSource(relative(root, name)));
   const program = typescript.createProgram(names, options);
   for (const file of names.map((name) => program.getSourceFile(name))) {
     for (const node of ignoredOutcomes(program, file)) {
