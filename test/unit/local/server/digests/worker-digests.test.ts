@@ -11,7 +11,7 @@ import type { BodyDigests, DigestValues } from '../../../../../shared/protocol/b
 import { runs } from '../../../../support/runs/runs.ts';
 
 const algorithms = ['SHA256', 'MD5', 'CRC64NVME'] as const;
-const program = join(import.meta.dirname, '../../../../dist/digest-thread.mjs');
+const program = join(import.meta.dirname, '../../../../../dist/digest-thread.mjs');
 const large = 2 ** 20;
 
 const closings: (() => Promise<void>)[] = [];
