@@ -5,8 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY bin ./bin
 COPY shared ./shared
-COPY server ./server
-COPY cli ./cli
+COPY local ./local
 COPY functions ./functions
 COPY console ./console
 # Bundles the programs and the console, and then forgets what is needed for that alone. What programs import has no use in an image.

@@ -1,5 +1,6 @@
 import type { KnipConfig } from 'knip';
 import { modules, programs } from './bin/build.mjs';
+import { sources } from './bin/roots.mjs';
 import { backgroundFunctions } from './infra/constructs/background-functions.ts';
 
 /**
@@ -9,7 +10,7 @@ import { backgroundFunctions } from './infra/constructs/background-functions.ts'
 const config: KnipConfig = {
   entry: [
     ...Object.values(programs).map(({ source }) => `${source}!`),
-    ...modules.map((name) => `package/${name}.ts!`),
+    ...modules.map((name) => `local/package/${name}.ts!`),
     ...backgroundFunctions.map(({ file }) => `${file}!`),
     // Imported by the sources that infra/bundles/bundle.ts and infra/bundles/router-code.ts write.
     'functions/cloud/lambda.ts!',
@@ -26,13 +27,9 @@ const config: KnipConfig = {
     'test/adversary/planted-faults.mjs',
     'test/support/{programs/busy-loop.mjs,programs/embedded-session.ts,programs/program-host.mjs,disks/durable-writes.ts,disks/full-disk.ts}',
   ],
-  project: [
-    '{bin,cli,console,functions,infra,package,server,shared}/**/*.{ts,tsx,mjs,cjs}!',
-    'test/**/*.{ts,mjs}',
-    '*.{ts,js}',
-  ],
+  project: [`{bin,console,infra,${sources.join(',')}}/**/*.{ts,tsx,mjs,cjs}!`, 'test/**/*.{ts,mjs}', '*.{ts,js}'],
   ignoreDependencies: [
-    // Declared as far as it is used, and installed by its test: package/testcontainers-api.d.ts.
+    // Declared as far as it is used, and installed by its test: local/package/testcontainers-api.d.ts.
     'testcontainers',
     // Called by path in bin/check.mjs and .ci/run, as its command is that of `typescript`.
     'typescript-native',

@@ -19,8 +19,8 @@ export default defineConfig({
       : [],
     passWithNoTests: !hasEngine,
     exclude: [...differentFiles],
-    globalSetup: ['test/cloud/suite-setup.ts'],
-    setupFiles: ['test/cloud/skip-differences.ts'],
+    globalSetup: ['test/support/runs/choose-seed.ts', 'test/cloud/suite-setup.ts'],
+    setupFiles: ['test/support/runs/use-seed.ts', 'test/cloud/skip-differences.ts'],
     // What a file imports takes longer than most files.
     isolate: false,
     reporters: ['default', new DifferencesReporter()],

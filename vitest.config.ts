@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { sources } from './bin/roots.mjs';
 import { patience } from './test/support/runs/patience.ts';
 import { LongestFirst } from './test/support/runs/longest-first.ts';
 import { workers } from './test/support/programs/shared-services.ts';
@@ -7,8 +8,11 @@ import { workers } from './test/support/programs/shared-services.ts';
 /** Whatever hangs is ended, and nothing else: not what a busy machine does slowly. */
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: patience } } };
 
+/** What all files have in common. */
+const usual = { ...timeouts, setupFiles: ['test/support/runs/use-seed.ts'] };
+
 /** Files of these projects wait for programs that they start, timers and disks: more of them run at once. */
-const waiting = { ...timeouts, maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } };
+const waiting = { ...usual, maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } };
 
 /** Files of pure functions: nothing of theirs needs a process of its own. */
 const unit = ['test/unit/**/*.test.ts', 'test/architecture/**/*.test.ts'];
@@ -32,12 +36,13 @@ const searches = ['test/model/**/*.test.ts', 'test/stalls/**/*.test.ts'];
 export default defineConfig({
   test: {
     maxWorkers: workers,
+    globalSetup: ['test/support/runs/choose-seed.ts'],
     sequence: { sequencer: LongestFirst },
-    coverage: { provider: 'v8', include: ['{cli,functions,package,server,shared}/**/*.ts'] },
+    coverage: { provider: 'v8', include: sources.map((folder) => `${folder}/**/*.ts`) },
     projects: [
       {
         test: {
-          ...timeouts,
+          ...usual,
           name: 'unit',
           include: unit,
           globalSetup: ['test/support/programs/build-once.ts'],
@@ -46,7 +51,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
+          ...usual,
           name: 'service',
           include: service,
           globalSetup: ['test/support/programs/shared-services.ts'],
@@ -58,7 +63,7 @@ export default defineConfig({
           ...waiting,
           name: 'searches',
           include: searches,
-          setupFiles: ['test/model/tally.ts'],
+          setupFiles: [...usual.setupFiles, 'test/model/tally.ts'],
           isolate: false,
         },
       },
@@ -77,7 +82,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...unit, ...service, ...searches, ...isolated],
           globalSetup: ['test/support/programs/build-once.ts', 'test/support/programs/packed-package.ts'],
-          setupFiles: ['test/support/runs/restore-environment.ts'],
+          setupFiles: [...usual.setupFiles, 'test/support/runs/restore-environment.ts'],
 
           isolate: false,
         },

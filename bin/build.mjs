@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../console/build.mjs';
 import { writeLicences } from './licences.mjs';
+import { sources } from './roots.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -12,9 +13,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * few who start the service on one machine need the SDKs of the cloud. The byte lane and its scrub are single files with everything.
  */
 export const programs = {
-  stillage: { source: 'cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
-  // Started by it as threads: server/digests.
-  'digest-thread': { source: 'server/digests/digest-thread.ts', external: [] },
+  stillage: { source: 'local/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
+  // Started by it as threads: local/server/digests.
+  'digest-thread': { source: 'local/server/digests/digest-thread.ts', external: [] },
   'byte-lane': { source: 'functions/cloud/byte-lane.ts', external: [] },
   'cloud-scrub': { source: 'functions/cloud/scrub-task.ts', external: [] },
 };
@@ -52,7 +53,7 @@ export async function build(...names) {
 export const modules = ['index', 'embedded', 'jest', 'jest-teardown', 's3rver', 'testcontainers', 'vitest'];
 
 function moduleSource(name) {
-  return `package/${name}.ts`;
+  return `local/package/${name}.ts`;
 }
 
 /**
@@ -143,7 +144,7 @@ export async function buildIfStale(name) {
   const isStale = (built, ...sources) =>
     Math.max(...sources.map((path) => newest(join(root, path)))) > modified(join(root, 'dist', built));
   const shared = ['package.json', 'bin/build.mjs'];
-  if (isStale(`${name}.mjs`, 'cli', 'functions', 'server', 'shared', ...shared)) await build(name, 'digest-thread');
+  if (isStale(`${name}.mjs`, ...sources, ...shared)) await build(name, 'digest-thread');
   if (isStale('console/index.html', 'console', ...shared)) await buildConsole();
 }
 

@@ -7,7 +7,7 @@ const slow = [
   ...[
     'adapters/**',
     'lint/**',
-    'server/schedules/background-scrub*',
+    'local/server/schedules/background-scrub*',
     'scrub/**',
     'storage/listings/**',
     '{billing,monitoring}/s*',
@@ -20,7 +20,7 @@ const slow = [
 const cache = 'node_modules/.cache';
 
 /** Properties are tried with fewer cases: test/support/runs/runs.ts. */
-const env = { ...process.env, STILLAGE_SHORT: '1', PATH: `node_modules/.bin:${process.env.PATH}` };
+const env = { ...process.env, TEST_SHORT: '1', PATH: `node_modules/.bin:${process.env.PATH}` };
 
 const fastTests = [
   'fast tests',

@@ -14,19 +14,19 @@ const elsewhere = [
   // test/cloud, test/contract, test/infra
   /^functions\/cloud\/|^shared\/adapters\/cloud\//,
   // test/package
-  /^package\/|^shared\/adapters\/ephemeral\//,
-  // test/unit/server/digests/worker-digests.test.ts, in threads whose program is another bundle
+  /^local\/package\/|^shared\/adapters\/ephemeral\//,
+  // test/unit/local/server/digests/worker-digests.test.ts, in threads whose program is another bundle
   /\/digest-thread\.ts$/,
   // test/durability
-  /^server\/processes\//,
-  // test/command-line
-  /^server\/doctor\/|\/cli\/commands\/doctor\.ts$|\/table-file\/stored-entries\.ts$/,
+  /^local\/server\/processes\//,
+  // test/cli
+  /^local\/server\/doctor\/|\/cli\/commands\/doctor\.ts$|\/table-file\/stored-entries\.ts$/,
   // test/api/server-scrub.test.ts, in programs that are not counted
   /\/release\/outside-release\.ts$/,
   // test/recipes
-  /^server\/metrics\//,
+  /^local\/server\/metrics\//,
   // test/model: commits of which nobody knows how they ended; test/cloud: the scrub of a deployment
-  /^shared\/storage\/version-changes\/outcomes\.ts$|^shared\/composition\/scrub\.ts$/,
+  /^shared\/storage\/version-changes\/outcomes\.ts$|^functions\/compose\/scrub\.ts$/,
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -2,9 +2,9 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import typescript from 'typescript';
+import { isSource } from './roots.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sources = /^(?:cli|functions|package|server|shared)\//;
 const advice =
   'The outcome of this write is ignored, and may be unknown. Handle it, or use settled() or bestEffort() of shared/storage/table/settled.ts.';
 
@@ -55,7 +55,7 @@ function isAnything(checker, type) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { config } = typescript.readConfigFile(`${root}tsconfig.json`, typescript.sys.readFile);
   const { fileNames, options } = typescript.parseJsonConfigFileContent(config, typescript.sys, root);
-  const names = fileNames.filter((name) => sources.test(relative(root, name)));
+  const names = fileNames.filter((name) => isSource(relative(root, name)));
   const program = typescript.createProgram(names, options);
   for (const file of names.map((name) => program.getSourceFile(name))) {
     for (const node of ignoredOutcomes(program, file)) {

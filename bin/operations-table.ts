@@ -4,6 +4,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stubs } from '../functions/bucket/stubs.ts';
 import { operations } from '../functions/operations.ts';
+import { conditionFields } from '../shared/http/preconditions.ts';
+import { readingMethods } from '../shared/protocol/conditions.ts';
 import { routes, type OperationName, type Route } from '../shared/protocol/operation-table.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -61,7 +63,7 @@ export function operationsPage(): string {
       rows.filter((row) => row.state === state),
     ),
   );
-  return `${introduction(rows)}\n${sections.join('\n')}`;
+  return `${introduction(rows)}\n${sections.join('\n')}\n${conditions(rows)}`;
 }
 
 function introduction(rows: readonly Row[]): string {
@@ -94,6 +96,53 @@ function section(state: State, rows: readonly Row[]): string {
     return `| ${cells.join(' | ')} |`;
   });
   return [heading, ...header, ...lines, ''].join('\n');
+}
+
+/** The columns of the table of conditions: fields that mean the same to every operation stand together. */
+const columns: readonly (readonly [heading: string, field: string, value: string])[] = [
+  ['`If-Match`', 'If-Match', '"etag"'],
+  ['`If-None-Match: *`', 'If-None-Match', '*'],
+  ['`If-None-Match` with ETags', 'If-None-Match', '"etag"'],
+  ['`If-Modified-Since`', 'If-Modified-Since', ''],
+  ['`If-Unmodified-Since`', 'If-Unmodified-Since', ''],
+  ['`x-amz-if-match-size`', 'x-amz-if-match-size', ''],
+  ['`x-amz-if-match-last-modified-time`', 'x-amz-if-match-last-modified-time', ''],
+  ['`x-amz-copy-source-if-*`', 'x-amz-copy-source-if-match', ''],
+  ['`x-amz-rename-source-if-*`', 'x-amz-rename-source-if-match', ''],
+];
+
+/** Returns the table of operations and the conditions that they evaluate, from their definitions. */
+function conditions(rows: readonly Row[]): string {
+  const served = rows.flatMap(({ name, requests }) => {
+    const row = operations.get(name)?.conditions;
+    return row === undefined ? [] : [{ name, row, isRead: requests.every((one) => isRead(one.split(' ')[0]!)) }];
+  });
+  const cells = served.map(({ name, row, isRead: reads }) =>
+    [
+      name,
+      ...columns.map(([, field, value]) => (row.evaluates(field, value) ? 'yes' : reads ? 'ignored' : '501')),
+    ].join(' | '),
+  );
+  const headings = ['operation', ...columns.map(([heading]) => heading)];
+  return [
+    '## Conditions',
+    '',
+    'A condition is never dropped. A write refuses those that it does not evaluate (`501 NotImplemented`, which names the header), before anything',
+    `happens: of ${conditionFields.map((field) => `\`${field}\``).join(', ')}.`,
+    'Fields of a form count as headers. Entries of DeleteObjects have conditions of their own: `ETag`, `Size` and `LastModifiedTime`. A conditional',
+    'delete that finds no object, or a delete marker, changes nothing: `404 NoSuchKey`.',
+    '',
+    `| ${headings.join(' | ')} |`,
+    `|${'---|'.repeat(headings.length)}`,
+    ...cells.map((cell) => `| ${cell} |`),
+    `| every other write | ${columns.map(() => '501').join(' | ')} |`,
+    `| every other read | ${columns.map(() => 'ignored').join(' | ')} |`,
+    '',
+  ].join('\n');
+}
+
+function isRead(method: string): boolean {
+  return readingMethods.has(method);
 }
 
 /** Returns a row for each operation, in the order of the route table. */

@@ -1,7 +1,7 @@
 // Writes the table of options into docs/configuration.md: `node --import tsx bin/options-table.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { startOption } from '../server/options/option.ts';
-import { startOptions, type StartOption, type StartOptionName } from '../server/options/start-options.ts';
+import { startOption } from '../shared/command-line/option.ts';
+import { startOptions, type StartOption, type StartOptionName } from '../shared/command-line/start-options.ts';
 
 export const configurationPage = new URL('../docs/configuration.md', import.meta.url);
 

@@ -2,7 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import { operations } from '../functions/operations.ts';
 import type { Question } from '../shared/access/authorise.ts';
-import { conditionKeys, tagConditionKeys } from '../shared/access/policy-keys.ts';
+import {
+  absentConditionKeys,
+  absentTagConditionKeys,
+  conditionKeys,
+  tagConditionKeys,
+} from '../shared/access/policy-keys.ts';
 import { needOf, writing } from '../shared/access/rights.ts';
 import { S3Error } from '../shared/errors/s3-error.ts';
 import { Fields } from '../shared/http/message.ts';
@@ -192,7 +197,8 @@ function ask(operation: AnyOperation, { query, headers }: Sample): readonly Ques
     signed: true,
   };
   // Questions before the keys are known are repeated below for each key.
-  return operation.authorise(operation.parse(head), head, noBody).filter(({ anyKey }) => anyKey !== true);
+  const conditions: unknown = operation.conditions?.read(given);
+  return operation.authorise(operation.parse(head, conditions), head, noBody).filter(({ anyKey }) => anyKey !== true);
 }
 
 function noBody(): never {
@@ -244,6 +250,10 @@ ${Object.entries(conditionKeys).map(keyRow).join('\n')}
 ${Object.entries(tagConditionKeys)
   .map(([key, meaning]) => keyRow([`${key}<key of the tag>`, meaning]))
   .join('\n')}
+
+These keys of AWS are accepted and absent: there is nothing here that could have a value for them. A condition on one is never met, but for
+\`Null\` with \`true\`, \`…IfExists\`, \`ForAllValues:\` and negated operators, as in AWS:
+${[...absentConditionKeys, ...absentTagConditionKeys.map((key) => `${key}<key of the tag>`)].map((key) => `\`${key}\``).join(', ')}.
 `;
 }
 

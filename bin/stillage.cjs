@@ -18,7 +18,7 @@ const { join } = require('node:path');
 
 async function main() {
   const root = join(__dirname, '..');
-  if (existsSync(join(root, 'cli'))) {
+  if (existsSync(join(root, 'local'))) {
     const { buildIfStale } = await import('./build.mjs');
     await buildIfStale('stillage');
   }

@@ -9,6 +9,7 @@ import { checkOwnershipAllows } from '../../shared/protocol/acls/acl-restriction
 import { findGrantees } from '../../shared/protocol/acls/granted-acl.ts';
 import { optionalXmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { defineOperation, type Settings } from '../../shared/protocol/operation.ts';
 import { checkTags, taggingOf } from '../../shared/protocol/tags.ts';
 
@@ -27,7 +28,16 @@ export const createBucket = defineOperation({
     checkBucketName(bucket);
     return { bucket, asked: parseAclHeaders(fields), ownership: parseOwnership(fields), isLocked: parseLocked(fields) };
   },
-  authorise: ({ bucket }) => [{ action: 'CreateBucket', newBucket: bucket }],
+  authorise: ({ bucket }, { fields }, body) => [
+    {
+      action: 'CreateBucket',
+      newBucket: bucket,
+      facts: factsFrom(fields, ['x-amz-object-ownership']),
+      documentFacts: async () => ({
+        's3:locationconstraint': (await body()).document?.locationConstraint || undefined,
+      }),
+    },
+  ],
   act: async ({ bucket, asked, ownership, isLocked }, context) => {
     const { authorisation, caller, buckets, document, settings } = context;
     if (caller.kind !== 'user') throw new S3Error('AccessDenied');

@@ -81,7 +81,7 @@ export const deleteObjects = defineOperation({
         const place = { bucket: bucket.name, ...identity };
         const conditions = conditionsOf(deletion);
         const authorisation = await authorise(
-          { action, ...place },
+          { action, ...place, facts: { 's3:if-match': deletion.etag } },
           ...deleteComparison(place, conditions),
           ...(versionId === undefined ? [] : overrideQuestions(override, place)),
         );
@@ -117,7 +117,7 @@ export const deleteObjects = defineOperation({
 });
 
 function conditionsOf({ etag, lastModified, size }: Deletion): DeleteConditions {
-  return { ifMatch: etag === undefined ? undefined : parseEntityTags(etag), lastModified, size };
+  return { prefix: '', ifMatch: etag === undefined ? undefined : parseEntityTags(etag), lastModified, size };
 }
 
 /** Processes keys concurrently, but entries with the same key one after another. Results keep the order of the entries. */

@@ -51,13 +51,14 @@ export const listMultipartUploads = defineOperation({
         nextUploadIdMarker: next?.uploadIdMarker,
         maxUploads: input.maxUploads,
         isTruncated: next !== undefined,
-        uploads: rows.map(({ key, id, initiator, owner, storageClass, initiated }) => ({
+        uploads: rows.map(({ key, id, initiator, owner, storageClass, initiated, checksum }) => ({
           key,
           uploadId: id,
           initiator: nameOf(initiator),
           owner: nameOf(owner),
           storageClass,
           initiated,
+          checksum,
         })),
         commonPrefixes,
         encoding: input.encoding,

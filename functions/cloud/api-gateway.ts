@@ -1,5 +1,5 @@
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
-import { AnnouncedLength } from '../../server/http/announced-length.ts';
+import { AnnouncedLength } from '../../shared/node-http/announced-length.ts';
 import type { OriginSecret } from './origin-secret.ts';
 import { originalsOf } from './through-router.ts';
 

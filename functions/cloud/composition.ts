@@ -17,8 +17,8 @@ import { deploymentKeys } from './deployment-keys.ts';
 import { OriginSecret } from './origin-secret.ts';
 import { ChargedTelemetry } from '../../shared/telemetry/charged-telemetry.ts';
 import { cloudLog, type Log } from '../../shared/telemetry/log.ts';
-import { requestIds } from '../../server/http/request-ids.ts';
-import { composeServices } from '../../shared/composition/services.ts';
+import { requestIds } from '../../shared/node-http/request-ids.ts';
+import { composeServices } from '../compose/services.ts';
 
 /** The service of a process in the cloud, without a transport. */
 export interface CloudService {

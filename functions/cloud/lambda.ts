@@ -1,5 +1,5 @@
 import { toProxyResult, toRequestMessage, type ProxyEvent, type ProxyResult } from './api-gateway.ts';
-import { WrongLength } from '../../server/http/announced-length.ts';
+import { WrongLength } from '../../shared/node-http/announced-length.ts';
 import { startCloudService, type CloudService } from './composition.ts';
 import type { CloudBlobsClass } from './blobs.ts';
 import { readCloudSettings } from './settings.ts';

@@ -8,12 +8,17 @@ import { minute } from '../../shared/ports/durations.ts';
 import { checkLayout } from '../../shared/storage/table/layout.ts';
 import type { ScrubReport } from '../../shared/scrub/findings.ts';
 import type { ScrubDeps } from '../../shared/scrub/deps.ts';
-import { duration } from '../../server/options/durations.ts';
-import { refuseHastyRepair, runScrub, withScrubOptions, type ScrubCommandOptions } from '../../cli/scrub-run.ts';
-import { option } from '../../server/options/option.ts';
-import { read } from '../../server/options/option-values.ts';
+import { duration } from '../../shared/command-line/durations.ts';
+import {
+  refuseHastyRepair,
+  runScrub,
+  withScrubOptions,
+  type ScrubCommandOptions,
+} from '../../shared/command-line/scrub-run.ts';
+import { option } from '../../shared/command-line/option.ts';
+import { read } from '../../shared/command-line/option-values.ts';
 import { cloudLog, type Log } from '../../shared/telemetry/log.ts';
-import { scrubDeps } from '../../shared/composition/scrub.ts';
+import { scrubDeps } from '../compose/scrub.ts';
 
 interface CloudScrubOptions extends ScrubCommandOptions {
   readonly table: string;

@@ -1,7 +1,7 @@
 import { completedParts, completeMultipartUploadResult } from '../../shared/documents/multipart.ts';
 import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { parsePreconditions, type Preconditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type WriteConditions } from '../../shared/http/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/storage/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/storage/version-changes/outcomes.ts';
 import {
@@ -19,7 +19,14 @@ import type { Reservation } from '../../shared/storage/quotas/quotas.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { checkNotBlocked, encryptionFields } from '../../shared/protocol/objects/encryption.ts';
 import { readExpirations } from '../../shared/protocol/objects/expiration-header.ts';
-import { checkExpectedChecksum, parseExpectedChecksum } from '../../shared/protocol/objects/object-checksum.ts';
+import {
+  checkExpectedChecksum,
+  checkExpectedType,
+  checkPartsAreSummed,
+  parseExpectedChecksum,
+} from '../../shared/protocol/objects/object-checksum.ts';
+import { creates } from '../../shared/protocol/objects/questions.ts';
+import { conditionFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { objectUrl } from '../../shared/protocol/objects/object-url.ts';
 import { ownerIn } from '../../shared/protocol/authorisation/ownership.ts';
 import {
@@ -59,19 +66,21 @@ export const completeMultipartUpload = defineOperation({
   on: 'object',
   body: completion,
   needs: { table: 'write' },
+  conditions: evaluated.ofWrite,
   checksumsDescribe: 'object',
 
-  parse: ({ bucket, key, fields, query }) => ({
+  parse: ({ bucket, key, fields, query }, conditions) => ({
     bucket,
     key,
     uploadId: requireUploadId(query),
-    conditions: parsePreconditions(fields),
+    conditions,
     expectedSize: fields.get('x-amz-mp-object-size'),
     expectedChecksum: parseExpectedChecksum(fields),
+    expectedType: fields.get('x-amz-checksum-type'),
   }),
 
-  authorise: ({ bucket, key, uploadId, conditions }) => [
-    { action: 'PutObject', bucket, key, uploadId },
+  authorise: ({ bucket, key, uploadId, conditions }, { fields }) => [
+    { action: 'PutObject', bucket, key, uploadId, facts: { ...conditionFacts(fields), ...creates(true) } },
     ...writeComparison({ bucket, key }, conditions),
   ],
 
@@ -113,9 +122,10 @@ export const completeMultipartUpload = defineOperation({
 interface Input {
   readonly key: string;
   readonly uploadId: string;
-  readonly conditions: Preconditions;
+  readonly conditions: WriteConditions;
   readonly expectedSize: string | undefined;
   readonly expectedChecksum: ReturnType<typeof parseExpectedChecksum>;
+  readonly expectedType: string | undefined;
 }
 
 /** Returns the upload if it is open or completed. @throws S3Error NoSuchUpload */
@@ -131,7 +141,7 @@ async function findUpload(
 
 /** @throws PartsReleased if the completion must be tried again from the start */
 async function complete(
-  { key, uploadId, conditions, expectedSize, expectedChecksum }: Input,
+  { key, uploadId, conditions, expectedSize, expectedChecksum, expectedType }: Input,
   context: Context<'object', typeof completion>,
 ): Promise<Completion> {
   const { authorisation, bucket, document, objects, uploads, contents, quotas, settings } = context;
@@ -141,6 +151,7 @@ async function complete(
   const { encryption } = upload;
   if (upload.state === 'completed' && upload.result) return { ...upload.result, encryption };
   checkNotBlocked(bucket, encryption?.kind);
+  checkPartsAreSummed(document, upload.checksum);
 
   const expirations = await readExpirations(context, bucket);
   let parts: readonly Part[];
@@ -158,6 +169,7 @@ async function complete(
     partCount: parts.length,
     checksum: await combinedChecksum(parts, upload.checksum, budget),
   };
+  checkExpectedType(expectedType, assembled.checksum);
   checkExpectedChecksum(expectedChecksum, assembled.checksum, parts.length);
 
   const manifest = await contents.manifests.create(

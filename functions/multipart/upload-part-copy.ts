@@ -1,5 +1,6 @@
 import { copyPartResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/range.ts';
 import { partItemBytes } from '../../shared/storage/uploads/parts.ts';
 import {
@@ -17,7 +18,7 @@ import {
 import { measuredBytes, noBytes } from '../../shared/protocol/bodies/measured-bytes.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { addPart, checkInitiator, parsePartNumber, requireUploadId } from '../../shared/protocol/objects/part.ts';
-import { readQuestion } from '../../shared/protocol/objects/questions.ts';
+import { creates, readQuestion } from '../../shared/protocol/objects/questions.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html */
@@ -26,8 +27,9 @@ export const uploadPartCopy = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write', blobs: 'write' },
+  conditions: evaluated.ofPartCopy,
 
-  parse: (request) => {
+  parse: (request, { source }) => {
     const { bucket, key, fields, query, settings } = request;
     const range = fields.get('x-amz-copy-source-range');
     return {
@@ -35,7 +37,7 @@ export const uploadPartCopy = defineOperation({
       key,
       uploadId: requireUploadId(query),
       number: parsePartNumber(query, settings.limits.partsPerUpload),
-      copy: parseCopyRequest(fields),
+      copy: parseCopyRequest(fields, source),
       customer: readCustomerKey(request),
       sourceCustomer: readCustomerKey(request, 'x-amz-copy-source-'),
       range: range === undefined ? undefined : parseCopySourceRange(range),
@@ -44,7 +46,7 @@ export const uploadPartCopy = defineOperation({
 
   authorise: ({ bucket, key, uploadId, copy }) => [
     readQuestion(copy.source),
-    { action: 'PutObject', bucket, key, uploadId, facts: copyFacts(copy.source) },
+    { action: 'PutObject', bucket, key, uploadId, facts: { ...copyFacts(copy.source), ...creates(false) } },
   ],
 
   act: async ({ key, uploadId, number, copy, range, ...input }, context) => {

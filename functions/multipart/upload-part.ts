@@ -14,6 +14,7 @@ import {
   parsePartNumber,
   requireUploadId,
 } from '../../shared/protocol/objects/part.ts';
+import { creates } from '../../shared/protocol/objects/questions.ts';
 import { storeBody } from '../../shared/protocol/bodies/store-body.ts';
 import { checkLengthIsGiven } from '../../shared/protocol/bodies/announced-body.ts';
 
@@ -36,7 +37,7 @@ export const uploadPart = defineOperation({
     };
   },
 
-  authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId }],
+  authorise: ({ bucket, key, uploadId }) => [{ action: 'PutObject', bucket, key, uploadId, facts: creates(false) }],
 
   act: async (
     { key, uploadId, number, ...input },

@@ -1,7 +1,7 @@
 import { copyObjectResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
-import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import type { Guard, NewVersion } from '../../shared/storage/version-changes/new-version.ts';
 import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
 import { overItself, TooManyReferences } from '../../shared/storage/objects/content-references.ts';
@@ -55,19 +55,20 @@ export const copyObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write', blobs: 'write' },
+  conditions: evaluated.ofCopy,
 
-  parse: (request) => {
+  parse: (request, { target, source }) => {
     const { bucket, key, fields, settings } = request;
     checkKey(key, settings.limits.keyBytes);
     refuseSelection(request.query);
     return {
       bucket,
       key,
-      copy: parseCopyRequest(fields),
+      copy: parseCopyRequest(fields, source),
       upload: readUploadHeaders(fields, settings.limits),
       metadataDirective: parseDirective(fields, 'x-amz-metadata-directive'),
       taggingDirective: parseDirective(fields, 'x-amz-tagging-directive'),
-      conditions: parsePreconditions(fields),
+      conditions: target,
       checksumAlgorithm: parseAskedChecksum(fields),
       encryption: readWantedEncryption(request),
       sourceCustomer: readCustomerKey(request, 'x-amz-copy-source-'),
@@ -77,6 +78,7 @@ export const copyObject = defineOperation({
   authorise: ({ copy, conditions, upload, taggingDirective }, request) => [
     readQuestion(copy.source),
     ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], {
+      isCopy: true,
       facts: { ...copyFacts(copy.source), ...factsFrom(request.fields, ['x-amz-metadata-directive']) },
     }),
     ...writeComparison(request, conditions),

@@ -1,8 +1,9 @@
-import { parseDeleteConditions } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { isPossibleVersionId } from '../../shared/storage/versions/version-id.ts';
 import { versionIdOf } from '../../shared/storage/versions/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { ownerOfNew, sparing } from '../../shared/protocol/authorisation/ownership.ts';
+import { factsFrom } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { withMarkerRoom } from '../../shared/protocol/objects/room.ts';
 import { overrideQuestions, readOverride } from '../../shared/protocol/objects/object-lock.ts';
 import { parseVersionIdToDelete } from '../../shared/protocol/objects/version-id.ts';
@@ -14,19 +15,20 @@ export const deleteObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write' },
+  conditions: evaluated.ofDelete,
 
-  parse: ({ bucket, key, fields, query }) => ({
+  parse: ({ bucket, key, fields, query }, conditions) => ({
     bucket,
     key,
     versionId: parseVersionIdToDelete(query),
-    conditions: parseDeleteConditions(fields),
+    conditions,
     override: readOverride(fields),
   }),
 
-  authorise: ({ bucket, key, versionId, conditions, override }) => [
+  authorise: ({ bucket, key, versionId, conditions, override }, { fields }) => [
     versionId === undefined
-      ? { action: 'DeleteObject', bucket, key }
-      : { action: 'DeleteObjectVersion', bucket, key, versionId },
+      ? { action: 'DeleteObject', bucket, key, facts: factsFrom(fields, ['if-match']) }
+      : { action: 'DeleteObjectVersion', bucket, key, versionId, facts: factsFrom(fields, ['if-match']) },
     ...(versionId === undefined ? [] : overrideQuestions(override, { bucket, key, versionId })),
     ...deleteComparison({ bucket, key, versionId }, conditions),
   ],

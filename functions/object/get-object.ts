@@ -1,6 +1,6 @@
 import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type Preconditions } from '../../shared/http/preconditions.ts';
 import { presentVersion } from '../../shared/storage/versions/versions.ts';
 import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { readCustomerKey } from '../../shared/protocol/objects/encryption.ts';
@@ -18,7 +18,7 @@ import { defineOperation, type Context, type RequestHead } from '../../shared/pr
 import { parsePartNumber } from '../../shared/protocol/objects/part.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';
 
-function parseRead(request: RequestHead<'object'>): ReadInput {
+function parseRead(request: RequestHead<'object'>, conditions: Preconditions): ReadInput {
   const { bucket, key, fields, query, signed, settings } = request;
   const partNumber = query.has('partNumber') ? parsePartNumber(query, settings.limits.partsPerUpload) : undefined;
   if (partNumber !== undefined && fields.has('range')) {
@@ -33,7 +33,7 @@ function parseRead(request: RequestHead<'object'>): ReadInput {
     range: fields.get('range'),
     partNumber,
     ifRange: fields.get('if-range'),
-    conditions: parsePreconditions(fields),
+    conditions,
     customer: readCustomerKey(request),
     showChecksum: fields.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED',
     overrides: responseOverrides(query, signed),
@@ -58,6 +58,7 @@ export const getObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'read', blobs: 'read' },
+  conditions: evaluated.ofRead,
   parse: parseRead,
   authorise: authoriseRead,
   act: async (input, context) => {
@@ -74,6 +75,7 @@ export const headObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'read' },
+  conditions: evaluated.ofRead,
   parse: parseRead,
   authorise: authoriseRead,
   act: (input, context) => locate(input, context),

@@ -2,7 +2,7 @@ import { postResponse } from '../../shared/documents/multipart.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import type { Fields } from '../../shared/http/message.ts';
-import { isConditionalWrite, parsePreconditions } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { etagOf } from '../../shared/storage/versions/versions.ts';
 import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';
@@ -23,12 +23,12 @@ export const postObject = defineOperation({
   on: 'bucket',
   body: 'form',
   needs: { table: 'write', blobs: 'write' },
+  conditions: evaluated.ofWrite,
 
-  parse: (request) => {
+  parse: (request, conditions) => {
     const { bucket, form, fields, settings, secure, remoteAddress } = request;
     checkBucketField(form.fields, bucket);
     refuseMisplacedHeaders(fields);
-    const conditions = parsePreconditions(form.headers);
     return {
       bucket,
       key: readKey(form.key, settings.limits.keyBytes),
@@ -38,13 +38,18 @@ export const postObject = defineOperation({
         form.fields.get('tagging'),
         tagLimits(settings.limits, 'tagsPerObject'),
       ),
-      conditions: isConditionalWrite(conditions) ? conditions : parsePreconditions(fields),
+      conditions,
       success: readSuccess(form.fields),
     };
   },
 
-  authorise: ({ bucket, key, headers, conditions }, { form }) => [
-    ...uploadQuestions({ bucket, key }, form.headers, headers.tags),
+  authorise: ({ bucket, key, headers, conditions }, { form, fields }) => [
+    ...uploadQuestions({ bucket, key }, form.headers, headers.tags, {
+      facts: {
+        's3:if-match': form.headers.get('if-match') ?? fields.get('if-match'),
+        's3:if-none-match': form.headers.get('if-none-match') ?? fields.get('if-none-match'),
+      },
+    }),
     ...writeComparison({ bucket, key }, conditions),
   ],
 

@@ -1,5 +1,5 @@
 import { checkKey } from '../../shared/http/address.ts';
-import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { checkDigestIsGiven } from '../../shared/protocol/objects/object-lock.ts';
@@ -16,8 +16,9 @@ export const putObject = defineOperation({
   on: 'object',
   body: 'stream',
   needs: { table: 'write', blobs: 'write' },
+  conditions: evaluated.ofWrite,
 
-  parse: (request) => {
+  parse: (request, conditions) => {
     const { bucket, key, fields, query, settings } = request;
     refuseSelection(query);
     checkLengthIsGiven(fields);
@@ -29,7 +30,7 @@ export const putObject = defineOperation({
       key,
       encryption: readWantedEncryption(request),
       headers,
-      conditions: parsePreconditions(fields),
+      conditions,
       expectedEtag: fields.get('etag')?.replaceAll('"', ''),
     };
   },

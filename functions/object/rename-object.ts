@@ -1,16 +1,19 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
-import { checkKey, decodeKey } from '../../shared/http/address.ts';
-import { utf8Of } from '../../shared/http/message.ts';
+import { checkKey } from '../../shared/http/address.ts';
+import { decodeSourceKey } from '../../shared/http/copy-source.ts';
 import {
+  evaluated,
   judgeRenameTarget,
   judgeSource,
-  parsePreconditions,
   verdictError,
   type Preconditions,
+  type RenameConditions,
 } from '../../shared/http/preconditions.ts';
 import type { Guard } from '../../shared/storage/version-changes/new-version.ts';
 import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
 import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/storage/versions/versions.ts';
+import { conditionFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
+import { creates } from '../../shared/protocol/objects/questions.ts';
 import { renameComparison } from '../../shared/protocol/objects/write-guard.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
@@ -24,25 +27,26 @@ export const renameObject = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'write' },
+  conditions: evaluated.ofRename,
 
-  parse: ({ bucket, key, fields, settings }) => {
+  parse: ({ bucket, key, fields, settings }, conditions) => {
     checkKey(key, settings.limits.keyBytes);
-    const source = parseSource(utf8Of(fields.get(sourceField) ?? ''), bucket);
+    const source = parseSource(fields.get(sourceField) ?? '', bucket);
     if (source === key) throw invalidArgument(sourceField, source, 'An object cannot be renamed to its own name.');
     return {
       bucket,
       key,
       source,
-      sourceConditions: parsePreconditions(fields, 'x-amz-rename-source-'),
-      conditions: parsePreconditions(fields),
+      sourceConditions: conditions.source,
+      conditions: conditions.target,
       token: parseToken(fields.get(tokenField)),
     };
   },
 
-  authorise: ({ bucket, key, source, conditions }) => [
+  authorise: ({ bucket, key, source, conditions }, { fields }) => [
     { action: 'GetObject', bucket, key: source },
     { action: 'DeleteObject', bucket, key: source },
-    { action: 'PutObject', bucket, key },
+    { action: 'PutObject', bucket, key, facts: { ...conditionFacts(fields), ...creates(true) } },
     ...renameComparison({ bucket, key }, conditions),
   ],
 
@@ -97,16 +101,16 @@ export const renameObject = defineOperation({
   render: () => ({}),
 });
 
-/** Reads the source: `/bucket/key` or `key`, percent-encoded, in the same bucket. */
+/** Reads the source: `/bucket/key` or `key`, encoded, in the same bucket. */
 function parseSource(value: string, bucket: string): string {
   if (value === '')
     throw invalidArgument(sourceField, value, `The header ${sourceField} must name the object to rename.`);
-  if (!value.startsWith('/')) return decodeKey(value);
+  if (!value.startsWith('/')) return decodeSourceKey(value);
   const own = `/${bucket}/`;
   if (!value.startsWith(own) || value === own) {
     throw invalidArgument(sourceField, value, 'An object can be renamed within its bucket only.');
   }
-  return decodeKey(value.slice(own.length));
+  return decodeSourceKey(value.slice(own.length));
 }
 
 function parseToken(value: string | undefined): string | undefined {
@@ -119,7 +123,7 @@ function judge(conditions: Preconditions, source: Version): void {
   if (failure) throw failure;
 }
 
-function targetGuard(conditions: Preconditions): Guard {
+function targetGuard(conditions: RenameConditions): Guard {
   return (current) => {
     const failure = verdictError(judgeRenameTarget(conditions, current && factsOf(current)));
     if (failure) throw failure;

@@ -1,5 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/preconditions.ts';
 import { judgeFound, openFound, renderRead, type ReadInput } from '../../shared/protocol/objects/object-read.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { publicFields, tokenOf } from '../../shared/protocol/public-link.ts';
@@ -13,13 +13,14 @@ export const getPublicLink = defineOperation({
   on: 'internal',
   body: 'none',
   needs: { table: 'read', blobs: 'read' },
+  conditions: evaluated.ofRead,
   ignoresCredentials: true,
-  parse: ({ path, method, fields }) => ({
+  parse: ({ path, method, fields }, conditions) => ({
     token: tokenOf(path),
     withBody: method !== 'HEAD',
     range: fields.get('range'),
     ifRange: fields.get('if-range'),
-    conditions: parsePreconditions(fields),
+    conditions,
   }),
   authorise: () => [],
   act: async ({ token, withBody, ...asked }, context) => {

@@ -6,6 +6,9 @@ import { readListingToken, writeListingToken } from '../../shared/storage/listin
 import { defineOperation, type Answer, type Settings } from '../../shared/protocol/operation.ts';
 import { consolePage } from '../../shared/xml/console-page.ts';
 
+/** With one of them, even an empty one, S3 names the region of each bucket. */
+const parameters = ['prefix', 'continuation-token', 'bucket-region', 'max-buckets'] as const;
+
 /** Lists the buckets of the caller's project: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListBuckets.html */
 export const listBuckets = defineOperation({
   name: 'ListBuckets',
@@ -19,12 +22,13 @@ export const listBuckets = defineOperation({
     prefix: query.get('prefix'),
     token: query.get('continuation-token'),
     region: query.get('bucket-region'),
+    showRegions: parameters.some((name) => query.has(name)),
     limit: parseMaxBuckets(query, settings.limits.bucketsPerPage),
   }),
 
   authorise: () => [{ action: 'ListAllMyBuckets' }],
 
-  act: async ({ prefix, token, region, limit, consoleUrl }, { caller, buckets, settings }) => {
+  act: async ({ prefix, token, region, showRegions, limit, consoleUrl }, { caller, buckets, settings }) => {
     if (caller.kind !== 'user')
       return { owner: { id: 'anonymous', displayName: 'anonymous' }, buckets: [], consoleUrl };
     const { id, displayName } = caller.project;
@@ -40,7 +44,10 @@ export const listBuckets = defineOperation({
     const last = page.buckets.at(-1);
     return {
       owner,
-      buckets: page.buckets.map(({ name, created }) => ({ name, creationDate: created })),
+      buckets: page.buckets.map(({ name, created }) => ({
+        ...{ name, creationDate: created },
+        region: showRegions ? settings.region : undefined,
+      })),
       continuationToken:
         page.more && last ? writeListingToken(settings.tokenKey, scope, { after: last.name }) : undefined,
     };

@@ -1,7 +1,7 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey, decodeKey, maximumKeyBytes } from '../../shared/http/address.ts';
 import { Fields } from '../../shared/http/message.ts';
-import { parsePreconditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type Preconditions } from '../../shared/http/preconditions.ts';
 import type { Version } from '../../shared/storage/versions/versions.ts';
 import {
   judgeFound,
@@ -27,6 +27,7 @@ interface PageRequest extends Visit {
   readonly bucket: string;
   readonly method: string;
   readonly fields: Fields;
+  readonly conditions: Preconditions;
 }
 
 /** A redirect or a page. */
@@ -53,9 +54,10 @@ export const getWebsitePage = defineOperation({
   on: 'website',
   body: 'none',
   needs: { table: 'read', blobs: 'read' },
+  conditions: evaluated.ofRead,
   ignoresCredentials: true,
-  parse: ({ bucket, path, host, method, fields, secure }): PageRequest => ({
-    ...{ bucket, host, method, fields, secure },
+  parse: ({ bucket, path, host, method, fields, secure }, conditions): PageRequest => ({
+    ...{ bucket, host, method, fields, conditions, secure },
     key: decodeKey(path.slice(1)),
   }),
   // The website configuration decides which page is served, so `act` authorises.
@@ -102,7 +104,7 @@ async function page(request: PageRequest, { index }: Pages, context: PageContext
   if (version === undefined) throw new S3Error('NoSuchKey', { details: { Key: key } });
   const { headers } = await context.view.objectAttributes(version);
   if (headers.websiteRedirectLocation !== undefined) return { status: 301, location: headers.websiteRedirectLocation };
-  return shown(version, readOf(request, key, request.fields), request, context);
+  return shown(version, readOf(request, key), request, context);
 }
 
 /** Returns the reply for an error: a rule's redirect, or the error document with the status of the error. */
@@ -114,7 +116,8 @@ async function errorReply(error: unknown, request: PageRequest, pages: Pages, co
   const { version, mayRead } = await lookUp(pages.error, context);
   if (version === undefined || !mayRead || version.encryption?.kind === 'customer') throw error;
   // Preconditions and range applied to the page, not to the error document.
-  const reply = await shown(version, readOf(request, pages.error, new Fields()), request, context);
+  const plain = { ...request, fields: new Fields(), conditions: evaluated.ofRead.read(new Fields()) };
+  const reply = await shown(version, readOf(plain, pages.error), request, context);
   return { ...reply, status: error.status, fields: Object.entries(error.headers) };
 }
 
@@ -152,7 +155,7 @@ async function shown(
 }
 
 /** Never takes a customer's key: objects encrypted with one answer 400. */
-function readOf({ bucket }: PageRequest, key: string, fields: Fields): ReadInput {
+function readOf({ bucket, fields, conditions }: PageRequest, key: string): ReadInput {
   return {
     bucket,
     key,
@@ -160,7 +163,7 @@ function readOf({ bucket }: PageRequest, key: string, fields: Fields): ReadInput
     range: fields.get('range'),
     partNumber: undefined,
     ifRange: fields.get('if-range'),
-    conditions: parsePreconditions(fields),
+    conditions,
     customer: () => undefined,
     showChecksum: false,
     overrides: new Map(),

@@ -28,6 +28,7 @@ export const bucketList = documentType(
         elements({
           name: one('Name', text),
           creationDate: one('CreationDate', time),
+          /** Shown if the request has parameters. */
           region: ifAny('BucketRegion', text),
         }),
       ),

@@ -66,6 +66,18 @@ export function resolveTarget(rawTarget: string, host: string | undefined, names
   return { address: pathStyle(rawPath), rawPath, query, virtualHost: false };
 }
 
+/**
+ * Returns the path and the query of a target in absolute form, as clients behind an HTTP proxy send it (RFC 9112 §3.2.2), if its authority
+ * is the Host field, byte for byte. Any other target is returned as it is, and {@link resolveTarget} refuses it.
+ */
+export function originForm(target: string, host: string | undefined): string {
+  const scheme = /^https?:\/\//i.exec(target)?.[0];
+  if (scheme === undefined || !host || !target.startsWith(host, scheme.length)) return target;
+  const rest = target.slice(scheme.length + host.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : target;
+}
+
 function pathStyle(rawPath: string): Address {
   if (rawPath === '/') return { kind: 'service' };
   const slash = rawPath.indexOf('/', 1);
@@ -100,7 +112,7 @@ const badEscape = /%(?![0-9A-Fa-f]{2})/;
 /** The maximum length of a key in bytes of UTF-8, which the design of the table relies on (docs/data-layout.md). */
 export const maximumKeyBytes = 1024;
 
-/** Decodes a key in a path or in x-amz-copy-source once, and keeps `+`. Throws as {@link resolveTarget}. */
+/** Decodes a key in a path once, and keeps `+`. Throws as {@link resolveTarget}. */
 export function decodeKey(raw: string): string {
   if (badEscape.test(raw)) throw new S3Error('InvalidURI');
   let key: string;

@@ -14,7 +14,7 @@ const field = 'x-amz-copy-source';
 
 /**
  * Parses x-amz-copy-source, `[/]bucket/key[?versionId=v]`. Splits off the version at the last `?versionId=` of the raw
- * value and the bucket at the first slash, then decodes the key once; `+` stays a plus sign.
+ * value and the bucket at the first slash, then decodes the key once.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
  *
  * @throws S3Error InvalidArgument, InvalidBucketName, InvalidURI, InvalidObjectName, InvalidRequest
@@ -33,5 +33,14 @@ export function parseCopySource(value: string): CopySource {
   }
   const bucket = decodeKey(path.slice(0, slash));
   checkBucketName(bucket);
-  return { bucket, key: decodeKey(utf8Of(path.slice(slash + 1))), versionId };
+  return { bucket, key: decodeSourceKey(path.slice(slash + 1)), versionId };
+}
+
+/**
+ * Decodes a key in a header that names the source of a copy or a rename. As in a form, and unlike in a path, `+` is a blank and `%2B` a
+ * plus sign, which is what clients send that encode for queries: https://github.com/aws/aws-cli/issues/614
+ * @throws S3Error InvalidURI, InvalidObjectName, InvalidRequest
+ */
+export function decodeSourceKey(raw: string): string {
+  return decodeKey(utf8Of(raw.replaceAll('+', ' ')));
 }

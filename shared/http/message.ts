@@ -84,12 +84,16 @@ export interface RequestMessage {
   readonly body: AsyncIterable<Uint8Array> | undefined;
   /** True if the client connected over TLS, possibly to a trusted proxy. */
   readonly secure: boolean;
+  /** The version of TLS, such as `1.3`, if the client's own connection is known. */
+  readonly tlsVersion?: string | undefined;
   /** Returns the number of body bytes read. */
   readonly received?: (() => number) | undefined;
   /** The client's address, as reported by trusted hops only; {@link unknownAddress} if they report something else. */
   readonly remoteAddress: string;
   /** True if it came on one connection too many: it is to be refused. */
   readonly isSurplus?: boolean | undefined;
+  /** True if it is of HTTP/1.0. */
+  readonly isFormer?: boolean | undefined;
   /** Closes the connection, whatever is left of the response. Undefined if the transport cannot. */
   readonly cutOff?: (() => void) | undefined;
   /** Aborted with a `ClientGone` when the connection is closed. Undefined if the transport does not see it. */

@@ -22,39 +22,150 @@ export interface ObjectFacts {
 /** A list of entity tags without quotes and `W/`, or any. */
 export type EntityTags = '*' | readonly string[];
 
-/** The If-* fields of a request, or those for the source of a copy. */
-export interface Preconditions {
+/** What conditions compare with, by the names that they have here. */
+interface Operands {
+  readonly ifMatch: EntityTags;
+  /** If-None-Match with `*`: there must be nothing. */
+  readonly ifAbsent: true;
+  /** If-None-Match with anything. */
+  readonly ifNoneMatch: EntityTags;
+  readonly ifModifiedSince: number;
+  readonly ifUnmodifiedSince: number;
+  readonly lastModified: number;
+  readonly size: number;
+}
+
+/** The name of a condition that some operation evaluates. */
+export type ConditionName = keyof Operands;
+
+/** The conditions of a request that an operation evaluates: no others can be read. */
+export type Conditions<Name extends ConditionName> = {
   /** The prefix of the field names: `''` for the request's own. */
   readonly prefix: string;
-  readonly ifMatch: EntityTags | undefined;
-  readonly ifNoneMatch: EntityTags | undefined;
-  readonly ifModifiedSince: number | undefined;
-  readonly ifUnmodifiedSince: number | undefined;
+} & { readonly [One in Name]: Operands[One] | undefined };
+
+type Comparison = 'ifMatch' | 'ifNoneMatch' | 'ifModifiedSince' | 'ifUnmodifiedSince';
+
+/** The conditions of a read, or those on the source of a copy or a rename. */
+export type Preconditions = Conditions<Comparison>;
+
+/** The conditions of a write. */
+export type WriteConditions = Conditions<'ifMatch' | 'ifAbsent'>;
+
+/** The conditions on the target of a rename. */
+export type RenameConditions = Conditions<'ifMatch' | 'ifAbsent' | 'ifModifiedSince' | 'ifUnmodifiedSince'>;
+
+/** The conditions of a DELETE, from header fields or an entry of DeleteObjects. */
+export type DeleteConditions = Conditions<'ifMatch' | 'lastModified' | 'size'>;
+
+const lastModifiedField = 'x-amz-if-match-last-modified-time';
+const sizeField = 'x-amz-if-match-size';
+
+/** A condition: its field, what is read of it, and the values that it has a meaning for. Default: all. */
+interface Condition<Operand> {
+  readonly field: string;
+  readonly read: (value: string) => Operand | undefined;
+  readonly covers?: (value: string) => boolean;
+}
+
+const isAny = (value: string): boolean => parseEntityTags(value) === '*';
+
+const conditions: { readonly [Name in ConditionName]: Condition<Operands[Name]> } = {
+  ifMatch: { field: 'If-Match', read: parseEntityTags },
+  ifAbsent: { field: 'If-None-Match', read: (value) => isAny(value) || undefined, covers: isAny },
+  ifNoneMatch: { field: 'If-None-Match', read: parseEntityTags },
+  // Invalid dates are ignored (RFC 9110 §13.1.3), but for the condition of a DELETE: that would delete an object that the client meant to keep.
+  ifModifiedSince: { field: 'If-Modified-Since', read: parseHttpDate },
+  ifUnmodifiedSince: { field: 'If-Unmodified-Since', read: parseHttpDate },
+  lastModified: { field: lastModifiedField, read: strict(lastModifiedField, parseTimestamp) },
+  size: {
+    field: sizeField,
+    read: strict(sizeField, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)),
+  },
+};
+
+const comparisons = ['ifMatch', 'ifNoneMatch', 'ifModifiedSince', 'ifUnmodifiedSince'] as const;
+const sourcePrefixes = ['x-amz-copy-source-', 'x-amz-rename-source-'] as const;
+type SourcePrefix = (typeof sourcePrefixes)[number];
+
+/** Every field that is a condition, as S3 spells it. */
+export const conditionFields: readonly string[] = [
+  ...new Set(Object.values(conditions).map(({ field }) => field)),
+  // Of directory buckets only.
+  'x-amz-if-match-initiated-time',
+  ...sourcePrefixes.flatMap((prefix) => comparisons.map((name) => fieldOf(prefix, name))),
+];
+
+function fieldOf(prefix: string, name: ConditionName): string {
+  const { field } = conditions[name];
+  return prefix === '' ? field : prefix + field.toLowerCase();
+}
+
+/** The conditions that an operation evaluates: its row of the table in docs/operations.md. */
+export interface ConditionRow<Read> {
+  /** Tells whether it evaluates a condition of {@link conditionFields} with this value. */
+  evaluates(field: string, value: string): boolean;
+  /** @throws S3Error InvalidArgument */
+  read(fields: Fields): Read;
+}
+
+/** Returns the row of an operation that evaluates these conditions on its object. */
+function row<Name extends ConditionName>(names: readonly Name[], prefix = ''): ConditionRow<Conditions<Name>> {
+  const known = names.map((name) => ({ name, ...conditions[name], field: fieldOf(prefix, name) }));
+  return {
+    evaluates: (field, value) => known.some((one) => one.field === field && one.covers?.(value) !== false),
+    read: (fields) => {
+      const read: Record<string, unknown> = { prefix };
+      for (const { name, field, read: parse } of known) {
+        const value = fields.get(field.toLowerCase());
+        read[name] = value === undefined ? undefined : parse(value);
+      }
+      return read as Conditions<Name>;
+    },
+  };
+}
+
+/** Returns the row of an operation that evaluates conditions on a target, and all on its source. */
+function withSource<Target>(target: ConditionRow<Target>, prefix: SourcePrefix): ConditionRow<Sourced<Target>> {
+  const source = row(comparisons, prefix);
+  return {
+    evaluates: (field, value) => target.evaluates(field, value) || source.evaluates(field, value),
+    read: (fields) => ({ target: target.read(fields), source: source.read(fields) }),
+  };
+}
+
+/** The conditions of a copy or a rename. */
+export interface Sourced<Target> {
+  readonly target: Target;
+  readonly source: Preconditions;
+}
+
+const onWrite = row(['ifMatch', 'ifAbsent']);
+
+/**
+ * The conditions that operations evaluate; a write refuses all others (https://github.com/ceph/s3-tests/issues/218), and a read ignores
+ * them. https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html
+ */
+export const evaluated = {
+  ofRead: row(comparisons),
+  ofWrite: onWrite,
+  ofDelete: row(['ifMatch', 'lastModified', 'size']),
+  ofCopy: withSource(onWrite, 'x-amz-copy-source-'),
+  ofPartCopy: withSource(row([]), 'x-amz-copy-source-'),
+  ofRename: withSource(row(['ifMatch', 'ifAbsent', 'ifModifiedSince', 'ifUnmodifiedSince']), 'x-amz-rename-source-'),
+} as const;
+
+/** Returns the first condition in the fields that an operation does not evaluate. */
+export function firstDropped(fields: Fields, row: ConditionRow<unknown> | undefined): string | undefined {
+  return conditionFields.find((field) => {
+    const value = fields.get(field.toLowerCase());
+    return value !== undefined && row?.evaluates(field, value) !== true;
+  });
 }
 
 /** A condition that failed, as named in the error body. */
 export interface Failed {
   readonly failed: string;
-}
-
-/**
- * Reads If-Match, If-None-Match, If-Modified-Since and If-Unmodified-Since without evaluating them. Ignores invalid
- * dates (RFC 9110 §13.1.3).
- * @param prefix `x-amz-copy-source-` or `x-amz-rename-source-` for the conditions on a source
- */
-export function parsePreconditions(fields: Fields, prefix = ''): Preconditions {
-  return {
-    prefix,
-    ifMatch: optional(fields.get(`${prefix}if-match`), parseEntityTags),
-    ifNoneMatch: optional(fields.get(`${prefix}if-none-match`), parseEntityTags),
-    ifModifiedSince: optional(fields.get(`${prefix}if-modified-since`), parseHttpDate),
-    ifUnmodifiedSince: optional(fields.get(`${prefix}if-unmodified-since`), parseHttpDate),
-  };
-}
-
-/** Tells whether a write has conditions. */
-export function isConditionalWrite({ ifMatch, ifNoneMatch }: Preconditions): boolean {
-  return ifMatch !== undefined || ifNoneMatch !== undefined;
 }
 
 /** Parses `"a", W/"b", c` or `*`. Many clients omit the quotes; some quote the star. */
@@ -76,63 +187,34 @@ export function judgeSource(conditions: Preconditions, source: ObjectFacts): 'pr
   return brokenMatch(conditions, source) ?? unchanged(conditions, source) ?? 'proceed';
 }
 
-/**
- * Evaluates the conditions of a write against the object it replaces. PUT, POST, CompleteMultipartUpload and the target
- * of a copy support only the two conditions on entity tags.
- */
+/** Evaluates the conditions of a write against the object it replaces. */
 export function judgeWrite(
-  { prefix, ifMatch, ifNoneMatch }: Preconditions,
+  { ifMatch, ifAbsent }: WriteConditions,
   current: ObjectFacts | undefined,
 ): 'proceed' | 'no-such-key' | Failed {
   if (ifMatch !== undefined) {
     if (current === undefined) return 'no-such-key';
-    if (!matches(ifMatch, current)) return { failed: `${prefix}If-Match` };
+    if (!matches(ifMatch, current)) return { failed: 'If-Match' };
   }
-  if (ifNoneMatch !== undefined && current !== undefined && matches(ifNoneMatch, current)) {
-    return { failed: `${prefix}If-None-Match` };
-  }
-  return 'proceed';
+  return ifAbsent && current !== undefined ? { failed: 'If-None-Match' } : 'proceed';
 }
 
 /** Evaluates the conditions on the target of a rename, which also supports conditions on dates. */
 export function judgeRenameTarget(
-  conditions: Preconditions,
+  conditions: RenameConditions,
   current: ObjectFacts | undefined,
 ): 'proceed' | 'no-such-key' | Failed {
   const verdict = judgeWrite(conditions, current);
-  return verdict === 'proceed' && current !== undefined ? judgeSource(conditions, current) : verdict;
+  if (verdict !== 'proceed' || current === undefined) return verdict;
+  return judgeSource({ ...conditions, ifNoneMatch: undefined }, current);
 }
 
-/** The conditions of a DELETE, from header fields or an entry of DeleteObjects. */
-export interface DeleteConditions {
-  readonly ifMatch: EntityTags | undefined;
-  readonly lastModified: number | undefined;
-  readonly size: number | undefined;
-}
-
-const lastModifiedField = 'x-amz-if-match-last-modified-time';
-const sizeField = 'x-amz-if-match-size';
-
-/**
- * Reads the conditions of DeleteObject. An invalid date is an error, unlike in If-Modified-Since: ignoring it would
- * delete an object that the client meant to keep.
- * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html
- * @throws S3Error InvalidArgument
- */
-export function parseDeleteConditions(fields: Fields): DeleteConditions {
-  return {
-    ifMatch: optional(fields.get('if-match'), parseEntityTags),
-    lastModified: strict(fields, lastModifiedField, parseTimestamp),
-    size: strict(fields, sizeField, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)),
-  };
-}
-
-/** Evaluates the conditions of a DELETE. Deleting an absent object succeeds whatever the conditions. */
+/** Evaluates the conditions of a DELETE that has some: there must be an object. */
 export function judgeDelete(
   { ifMatch, lastModified, size }: DeleteConditions,
   current: (ObjectFacts & { readonly size: number }) | undefined,
-): 'proceed' | Failed {
-  if (current === undefined) return 'proceed';
+): 'proceed' | 'no-such-key' | Failed {
+  if (current === undefined) return 'no-such-key';
   if (ifMatch !== undefined && !matches(ifMatch, current)) return { failed: 'If-Match' };
   if (lastModified !== undefined && seconds(lastModified) !== seconds(current.lastModified)) {
     return { failed: lastModifiedField };
@@ -169,16 +251,12 @@ function seconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
-function optional<Value>(value: string | undefined, parse: (value: string) => Value): Value | undefined {
-  return value === undefined ? undefined : parse(value);
-}
-
-function strict(fields: Fields, name: string, parse: (text: string) => number | undefined): number | undefined {
-  const value = fields.get(name);
-  if (value === undefined) return undefined;
-  const parsed = parse(value);
-  if (parsed === undefined) throw invalidArgument(name, value);
-  return parsed;
+function strict(name: string, parse: (text: string) => number | undefined): (value: string) => number {
+  return (value) => {
+    const parsed = parse(value);
+    if (parsed === undefined) throw invalidArgument(name, value);
+    return parsed;
+  };
 }
 
 /**

@@ -167,7 +167,7 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   clockSkew: { value: 15 * minute, least: second, most: day },
   publicLinkLifetime: { value: day, least: second, most: 365 * day },
   requestsPerSecond: { value: Infinity, least: 1, most: 1_000_000 },
-  // What memory and file handles of the machine allow: server/capacity.
+  // What memory and file handles of the machine allow: local/server/capacity.
   concurrentConnections: { value: Infinity, least: 1, most: 1_000_000 },
   concurrentUploads: { value: Infinity, least: 1, most: 1_000_000 },
   concurrentDownloads: { value: Infinity, least: 1, most: 1_000_000 },

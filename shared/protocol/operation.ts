@@ -2,6 +2,7 @@ import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
 import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
+import type { ConditionRow } from '../http/preconditions.ts';
 import type { Query } from '../http/query.ts';
 import type { Authorisation, BucketAuthorisation } from '../storage/buckets/authorisation.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
@@ -192,7 +193,7 @@ export interface Answer {
  * (read the document,) act, render. None of them has access to a socket or an event. `body` alone decides `Body`, not
  * the steps that are written for any.
  */
-export interface Operation<On extends Level, Body extends BodyMode, Input, Output> {
+export interface Operation<On extends Level, Body extends BodyMode, Input, Output, Conditions = undefined> {
   readonly name: OperationName;
   readonly on: On | readonly On[];
   readonly body: Body;
@@ -205,7 +206,9 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly bucketMustExist?: false;
   /** Set if x-amz-checksum-* headers are for the resulting object, not for the body. */
   readonly checksumsDescribe?: 'object';
-  parse(request: RequestHead<On, NoInfer<Body>>): Input;
+  /** The conditions that it evaluates, which `parse` is given: a write refuses all others. Default: none. */
+  readonly conditions?: ConditionRow<Conditions>;
+  parse(request: RequestHead<On, NoInfer<Body>>, conditions: NoInfer<Conditions>): Input;
   /**
    * @param body reads the document, for facts of the questions that only it has; called when a policy asks for them
    */
@@ -232,12 +235,18 @@ export interface SubjectContext extends Pick<Services, 'uploads'> {
 
 /** An operation of any types, as the pipeline handles it. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
-export type AnyOperation = Operation<any, any, any, any>;
+export type AnyOperation = Operation<any, any, any, any, any>;
 
 /** Defines an operation of the table, and infers the types of its steps from each other. */
-export function defineOperation<const On extends Level, const Body extends BodyMode, Input, Output>(
-  operation: Operation<On, Body, Input, Output> & { readonly name: ImplementedName },
-): Operation<On, Body, Input, Output> {
+export function defineOperation<
+  const On extends Level,
+  const Body extends BodyMode,
+  Input,
+  Output,
+  Conditions = undefined,
+>(
+  operation: Operation<On, Body, Input, Output, Conditions> & { readonly name: ImplementedName },
+): Operation<On, Body, Input, Output, Conditions> {
   return operation;
 }
 

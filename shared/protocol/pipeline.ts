@@ -16,10 +16,12 @@ import type {
 } from './authentication/authenticated.ts';
 import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import { RequestView } from './authorisation/request-view.ts';
+import { signingTime } from './authorisation/policy-facts.ts';
 import type { DigestThreads } from './bodies/body-digests.ts';
 import { Admission, type Capacity } from './bodies/admission.ts';
 import { AtCapacity } from './bodies/bodies-in-flight.ts';
 import { once, readBody } from './bodies/read-body.ts';
+import { readConditions, refuseDropped } from './conditions.ts';
 import { isConsolePreflight } from './console/cors.ts';
 import type { AnyOperation, Answer, BodyMode, Context, Services } from './operation.ts';
 import { RateLimit, type Rates } from './rate-limit.ts';
@@ -193,7 +195,7 @@ export class Pipeline {
 
     // Parse
     const head = requestHead(request, caller, settings, form);
-    const input: unknown = operation.parse(head);
+    const input: unknown = operation.parse(head, readConditions(operation, request.fields, form));
 
     // Load the bucket, authorise
     if (operation.isListing) admission?.listing();
@@ -208,6 +210,9 @@ export class Pipeline {
       time: services.clock.now(),
       remoteAddress: request.remoteAddress,
       secure: request.secure,
+      tlsVersion: request.tlsVersion,
+      region: settings.region,
+      signedAt: signingTime(scheme, request, form),
       fields: request.fields,
     };
     const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys, signal }, known);
@@ -216,8 +221,11 @@ export class Pipeline {
     const key = 'key' in address ? address.key : questions[0]?.key;
     const authorisation = await authoriser.authorise(questions, { bucket, key });
     const headers = form ? [request.fields, form.headers] : [request.fields];
-    headers.forEach(refuseUnsupported);
-    for (const fields of headers) checkExpectedOwner(fields, bucket);
+    for (const fields of headers) {
+      refuseUnsupported(fields);
+      refuseDropped(operation, request.method, fields);
+      checkExpectedOwner(fields, bucket);
+    }
 
     // Read the document, act, render
     const { clock } = services;

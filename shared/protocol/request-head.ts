@@ -11,7 +11,7 @@ import type { RequestHead, Settings } from './operation.ts';
  * Refuses request heads that two servers could interpret differently (RFC 9112 §11.2), and those that are too long.
  * @throws S3Error RequestHeaderSectionTooLarge, InvalidURI, InvalidRequest
  */
-export function checkHead({ fields, target }: RequestMessage, limits: Limits): void {
+export function checkHead({ fields, target, isFormer }: RequestMessage, limits: Limits): void {
   if (target.length > limits.requestTargetBytes)
     throw new S3Error('InvalidURI', { message: 'The request URI is too long.' });
   let size = 0;
@@ -26,6 +26,9 @@ export function checkHead({ fields, target }: RequestMessage, limits: Limits): v
     if (fields.isRepeated(name)) throw new S3Error('InvalidRequest', { message: `Repeated header: ${name}` });
   }
   const coding = fields.get('transfer-encoding')?.toLowerCase() ?? 'chunked';
+  // Its length is not to be trusted: RFC 9112 §6.1.
+  if (isFormer && fields.has('transfer-encoding'))
+    throw new S3Error('InvalidRequest', { message: 'HTTP/1.0 has no transfer codings.' });
   if (coding !== 'chunked') throw new S3Error('InvalidRequest', { message: `Unknown transfer coding: ${coding}` });
 }
 

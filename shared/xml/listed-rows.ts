@@ -9,6 +9,12 @@ export interface RowKey {
   readonly keyEnd: number;
 }
 
+/** What listings show of a checksum. */
+export interface ShownChecksum {
+  readonly algorithm: string;
+  readonly type: string;
+}
+
 /** An object as listings show it. May be read in place: only the elements that are written are decoded. */
 export interface ObjectRow {
   /** Milliseconds since 1970. */
@@ -18,6 +24,7 @@ export interface ObjectRow {
   readonly size: number;
   /** Undefined: STANDARD. */
   readonly storageClass?: string | undefined;
+  readonly checksum?: ShownChecksum | undefined;
   /** Copies the MD5 in the ETag to the start of `target`. @returns its size in bytes */
   copyMd5(target: Uint8Array): number;
 }
@@ -43,7 +50,11 @@ const versionIdTag = Buffer.from('</Key><VersionId>');
 const latest = Buffer.from('</VersionId><IsLatest>true</IsLatest><LastModified>');
 const notLatest = Buffer.from('</VersionId><IsLatest>false</IsLatest><LastModified>');
 const hyphen = Buffer.from('-');
-const sizeTag = Buffer.from('&quot;</ETag><Size>');
+const etagEnd = Buffer.from('&quot;</ETag>');
+const algorithmTag = Buffer.from('<ChecksumAlgorithm>');
+const typeTag = Buffer.from('</ChecksumAlgorithm><ChecksumType>');
+const typeEnd = Buffer.from('</ChecksumType>');
+const sizeTag = Buffer.from('<Size>');
 const standard = Buffer.from('</Size><StorageClass>STANDARD</StorageClass>');
 const classTag = Buffer.from('</Size><StorageClass>');
 const classEnd = Buffer.from('</StorageClass>');
@@ -154,8 +165,10 @@ export class ListedRows {
   #facts(row: ObjectRow, owner: string | undefined): Utf8Writer {
     const writer = this.#writer.time(row.lastModified).raw(modifiedEndEtagTag);
     writer.hex(this.#md5, Math.min(row.copyMd5(this.#md5), this.#md5.length));
-    const { partCount, storageClass } = row;
+    const { partCount, storageClass, checksum } = row;
     if (partCount !== undefined) writer.raw(hyphen).integer(partCount);
+    writer.raw(etagEnd);
+    if (checksum) writer.raw(algorithmTag).text(checksum.algorithm).raw(typeTag).text(checksum.type).raw(typeEnd);
     writer.raw(sizeTag).integer(row.size);
     if (storageClass === undefined) writer.raw(standard);
     else writer.raw(classTag).text(storageClass).raw(classEnd);

@@ -1,5 +1,6 @@
 import type { Owner } from '../documents/owner.ts';
 import { document, escapeXml, isXmlText, timestamp } from '../documents/text.ts';
+import type { ShownChecksum } from './listed-rows.ts';
 import type { NameEncoding } from './utf8-writer.ts';
 
 /*
@@ -125,6 +126,7 @@ export interface UploadListing extends Listing {
     readonly storageClass?: string | undefined;
     /** Milliseconds since 1970. */
     readonly initiated: number;
+    readonly checksum?: ShownChecksum | undefined;
   }[];
 }
 
@@ -135,7 +137,10 @@ export function listMultipartUploadsResult(listing: UploadListing, namespace: st
     (upload) =>
       `<Upload><Key>${name(upload.key)}</Key><UploadId>${escapeXml(upload.uploadId)}</UploadId>` +
       `${optionalOwner('Initiator', upload.initiator)}${optionalOwner('Owner', upload.owner)}` +
-      `<StorageClass>${upload.storageClass ?? 'STANDARD'}</StorageClass><Initiated>${timestamp(upload.initiated)}</Initiated></Upload>`,
+      `<StorageClass>${upload.storageClass ?? 'STANDARD'}</StorageClass><Initiated>${timestamp(upload.initiated)}</Initiated>` +
+      optional('ChecksumAlgorithm', upload.checksum?.algorithm) +
+      optional('ChecksumType', upload.checksum?.type) +
+      '</Upload>',
   );
   return document(
     'ListMultipartUploadsResult',

@@ -13,8 +13,8 @@ import { eventually } from '../support/runs/eventually.ts';
 const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const attacks = (usual: number): number => Number(process.env['STILLAGE_ATTACKS'] ?? runs(usual));
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
-const skipped = 'takes minutes: STILLAGE_LONG=1 npx vitest run test/adversary';
+const isLong = (process.env['TEST_LONG'] ?? '') !== '';
+const skipped = 'takes minutes: TEST_LONG=1 npx vitest run test/adversary';
 
 const MiB = 1024 * 1024;
 const timeout = 10_800_000;

@@ -189,7 +189,7 @@ describe('objects of a bucket with default encryption', () => {
     const part = await service.client.send(new UploadPartCommand({ ...place, PartNumber: 1, Body: 'content' }));
     const source = { ...place, PartNumber: 1, CopySource: `${bucket}/source` };
     const copied = await service.client.send(new UploadPartCopyCommand(source));
-    const parts = { Parts: [{ PartNumber: 1, ETag: part.ETag }] };
+    const parts = { Parts: [{ PartNumber: 1, ETag: part.ETag, ChecksumCRC32: part.ChecksumCRC32 }] };
     const done = await service.client.send(new CompleteMultipartUploadCommand({ ...place, MultipartUpload: parts }));
     const told = [created, part, copied, done].map(({ ServerSideEncryption }) => ServerSideEncryption);
     expect(told).toEqual(Array(4).fill('AES256'));
@@ -238,9 +238,11 @@ describe("a bucket that blocks customers' keys", () => {
     const object = { Bucket: bucket, Key: 'k', ...customer };
     await client.send(new PutObjectCommand({ ...object, Body: 'content' }));
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
-    const { ETag } = await client.send(new UploadPartCommand({ ...object, UploadId, PartNumber: 1, Body: 'content' }));
+    const { ETag, ChecksumCRC32 } = await client.send(
+      new UploadPartCommand({ ...object, UploadId, PartNumber: 1, Body: 'content' }),
+    );
     await encrypt(bucket, blocked('SSE-C'));
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumCRC32 }] };
     const copy = { ...object, CopySource: `${bucket}/other` };
     await put(client, bucket, 'other', 'content');
     for (const write of [

@@ -79,8 +79,10 @@ async function uploads(bucket: string, ACL?: ObjectCannedACL): Promise<readonly 
   await client.send(new CopyObjectCommand({ ...object('copy'), CopySource: `${bucket}/put-${name}` }));
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(object('parts')));
   const place = { Bucket: bucket, Key: `parts-${name}`, UploadId };
-  const { ETag } = await client.send(new UploadPartCommand({ ...place, PartNumber: 1, Body: 'content' }));
-  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+  const { ETag, ChecksumCRC32 } = await client.send(
+    new UploadPartCommand({ ...place, PartNumber: 1, Body: 'content' }),
+  );
+  const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumCRC32 }] };
   await client.send(new CompleteMultipartUploadCommand({ ...place, MultipartUpload }));
   expect((await post(bucket, `form-${name}`, ACL, service.bob)).status).toBe(204);
   return ['put', 'copy', 'parts', 'form'].map((kind) => `${kind}-${name}`);

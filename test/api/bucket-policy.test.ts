@@ -63,8 +63,8 @@ describe('a policy about uploads', () => {
       }),
     );
     const part = { ...target, UploadId, PartNumber: 1 };
-    const { ETag } = await service.client.send(new UploadPartCommand({ ...part, Body: 'content' }));
-    const parts = { Parts: [{ PartNumber: 1, ETag }] };
+    const { ETag, ChecksumCRC32 } = await service.client.send(new UploadPartCommand({ ...part, Body: 'content' }));
+    const parts = { Parts: [{ PartNumber: 1, ETag, ChecksumCRC32 }] };
     await service.client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: parts }));
   });
 

@@ -248,13 +248,15 @@ describe('the checksum of an object in parts', () => {
     expect(right.ChecksumCRC32).toBe(ChecksumCRC32);
   });
 
-  it('need not be said of each part when completing, but must be right', async () => {
+  it('must be said of each part when completing, and be right', async () => {
     const bucket = await service.bucket();
     const upload = await TestUpload.begin(service.client, bucket, 'key', { ChecksumAlgorithm: 'SHA1' });
     const sums = [base64('sha1', 'x'), base64('sha1', 'y')];
     const part = await upload.part(1, 'x', { ChecksumAlgorithm: 'SHA1' });
     const wrong = upload.complete([{ ...part, ChecksumSHA1: sums[1]! }]);
     await expect(wrong).rejects.toEqual(s3Error('InvalidPart', 400));
+    const without = upload.complete([{ PartNumber: 1, ETag: part.ETag }]);
+    await expect(without).rejects.toEqual(s3Error('InvalidRequest', 400));
     const whole = base64('sha1', Buffer.from(sums[0]!, 'base64'));
     expect((await upload.complete([part])).ChecksumSHA1).toBe(`${whole}-1`);
   });

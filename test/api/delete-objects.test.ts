@@ -108,11 +108,12 @@ describe('DeleteObjects', () => {
       { Key: 'e', ETag: md5Tag('other') },
       { Key: 'never', ETag: md5Tag('other') },
     ]);
-    expect(Deleted!.map(({ Key }) => Key)).toEqual(['a', 'b', 'never']);
+    expect(Deleted!.map(({ Key }) => Key)).toEqual(['a', 'b']);
     expect(Errors!.map(({ Key, Code }) => [Key, Code])).toEqual([
       ['c', 'PreconditionFailed'],
       ['d', 'PreconditionFailed'],
       ['e', 'PreconditionFailed'],
+      ['never', 'NoSuchKey'],
     ]);
   });
 

@@ -105,7 +105,7 @@ describe('encryption with a key of the customer (SSE-C)', () => {
       service.client.send(new UploadPartCommand({ ...upload, PartNumber: 2, Body: parts[1], ...customer(otherKey) })),
     ).rejects.toEqual(s3Error('InvalidRequest', 400));
     done.push(await service.client.send(new UploadPartCommand({ ...upload, PartNumber: 2, Body: parts[1], ...sse })));
-    const Parts = done.map(({ ETag }, at) => ({ ETag, PartNumber: at + 1 }));
+    const Parts = done.map(({ ETag, ChecksumCRC32 }, at) => ({ ETag, ChecksumCRC32, PartNumber: at + 1 }));
     await service.client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
     const whole = Buffer.concat(parts);
     expect((await bytesOf({ ...target, ...sse })).equals(whole)).toBe(true);
@@ -226,7 +226,7 @@ describe('encryption with a key of the service (SSE-S3)', () => {
     const created = await client.send(new CreateMultipartUploadCommand({ ...upload, ServerSideEncryption: 'AES256' }));
     const { UploadId } = created;
     const part = await client.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: 'content' }));
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag: part.ETag }] };
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag: part.ETag, ChecksumCRC32: part.ChecksumCRC32 }] };
     const complete = () => client.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
     const told = [created, part, await complete(), await complete()];
     expect(told.map(({ ServerSideEncryption }) => ServerSideEncryption)).toEqual(Array(4).fill('AES256'));

@@ -200,7 +200,7 @@ describe('strange keys', () => {
     const keys = fc.uniqueArray(key, { minLength: 1, maxLength: 12 });
     const pageSize = fc.integer({ min: 1, max: 5 });
     const bucket = await service.bucket();
-    const numRuns = process.env['STILLAGE_LONG'] ? 300 : 25;
+    const numRuns = process.env['TEST_LONG'] ? 300 : 25;
     await fc.assert(
       fc.asyncProperty(keys, pageSize, async (some, size) => {
         await Promise.all(some.map((one) => put(bucket, one)));

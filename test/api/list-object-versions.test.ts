@@ -44,7 +44,8 @@ describe('ListObjectVersions', () => {
     });
     const Owner = { ID: expect.stringMatching(/./) as string, DisplayName: expect.stringMatching(/./) as string };
     const LastModified = expect.any(Date) as Date;
-    const version = { StorageClass: 'STANDARD', LastModified, Owner };
+    const checksum = { ChecksumAlgorithm: ['CRC32'], ChecksumType: 'FULL_OBJECT' };
+    const version = { StorageClass: 'STANDARD', LastModified, Owner, ...checksum };
     expect(page.Versions).toEqual([
       { ...version, Key: 'a', VersionId: second.VersionId, IsLatest: false, ETag: md5Tag('second'), Size: 6 },
       { ...version, Key: 'a', VersionId: first.VersionId, IsLatest: false, ETag: md5Tag('first'), Size: 5 },

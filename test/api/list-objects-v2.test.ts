@@ -45,6 +45,8 @@ describe('ListObjectsV2', () => {
       ETag: md5Tag('content'),
       Size: 7,
       StorageClass: 'STANDARD',
+      ChecksumAlgorithm: ['CRC32'],
+      ChecksumType: 'FULL_OBJECT',
       LastModified: entry!.LastModified,
     });
     expect(Math.floor(entry!.LastModified!.getTime() / 1000)).toBe(LastModified!.getTime() / 1000);

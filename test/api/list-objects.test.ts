@@ -38,6 +38,8 @@ describe('ListObjects', () => {
         ETag: md5Tag('content'),
         Size: 7,
         StorageClass: 'STANDARD',
+        ChecksumAlgorithm: ['CRC32'],
+        ChecksumType: 'FULL_OBJECT',
         LastModified: expect.any(Date) as Date,
         Owner: { ID: expect.stringMatching(/./) as string, DisplayName: expect.stringMatching(/./) as string },
       },

@@ -254,8 +254,8 @@ describe('the ACL of a new object', () => {
     const place = { Bucket: bucket, Key: 'key' };
     const { UploadId } = await service.client.send(new CreateMultipartUploadCommand({ ...place, ACL: 'public-read' }));
     const part = { ...place, UploadId, PartNumber: 1, Body: Buffer.from('part') };
-    const { ETag } = await service.client.send(new UploadPartCommand(part));
-    const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
+    const { ETag, ChecksumCRC32 } = await service.client.send(new UploadPartCommand(part));
+    const MultipartUpload = { Parts: [{ ETag, ChecksumCRC32, PartNumber: 1 }] };
     await service.client.send(new CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload }));
     expect(await aclOf(bucket)).toEqual(isPublic);
     expect((await service.sendUnsigned({ path: `/${bucket}/key` })).text).toBe('part');

@@ -237,8 +237,8 @@ describe('a retention', () => {
     const upload = { Bucket, Key: 'parts' };
     const { UploadId } = await service.client.send(new CreateMultipartUploadCommand(upload));
     const part = { ...upload, UploadId, PartNumber: 1 };
-    const { ETag } = await service.client.send(new UploadPartCommand({ ...part, Body: 'part' }));
-    const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
+    const { ETag, ChecksumCRC32 } = await service.client.send(new UploadPartCommand({ ...part, Body: 'part' }));
+    const MultipartUpload = { Parts: [{ ETag, ChecksumCRC32, PartNumber: 1 }] };
     await service.client.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
     const rename = { 'x-amz-rename-source': `/${Bucket}/copy` };
     const renamed = await service.send({
@@ -274,8 +274,8 @@ describe('a lock', () => {
     const upload = { Bucket, Key: 'parts' };
     const { UploadId } = await service.client.send(new CreateMultipartUploadCommand({ ...upload, ...asked }));
     const part = { ...upload, UploadId, PartNumber: 1 };
-    const { ETag } = await service.client.send(new UploadPartCommand({ ...part, Body: 'part' }));
-    const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
+    const { ETag, ChecksumCRC32 } = await service.client.send(new UploadPartCommand({ ...part, Body: 'part' }));
+    const MultipartUpload = { Parts: [{ ETag, ChecksumCRC32, PartNumber: 1 }] };
     await service.client.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
     for (const Key of ['put', 'copy', 'parts']) {
       expect(await service.client.send(new HeadObjectCommand({ Bucket, Key }))).toMatchObject(asked);

@@ -10,6 +10,7 @@ import {
   PutObjectCommand,
   UploadPartCommand,
   UploadPartCopyCommand,
+  type CompletedPart,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { administer, makeKey, runAt } from '../support/storage/administration.ts';
@@ -77,11 +78,11 @@ describe.runIf(isAdministered)('quotas', () => {
     await put(Bucket, 'a', 500);
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
     const part = { Bucket, Key: 'm', UploadId, PartNumber: 1 };
-    const { ETag } = await client.send(new UploadPartCommand({ ...part, Body: Buffer.alloc(100) }));
+    const { ETag, ChecksumCRC32 } = await client.send(new UploadPartCommand({ ...part, Body: Buffer.alloc(100) }));
     const bytes = await used(Bucket);
     await quota(Bucket, '--bytes', String(bytes - 1));
 
-    const MultipartUpload = { Parts: [{ ETag, PartNumber: 1 }] };
+    const MultipartUpload = { Parts: [{ ETag, ChecksumCRC32, PartNumber: 1 }] };
     const complete = new CompleteMultipartUploadCommand({ Bucket, Key: 'm', UploadId, MultipartUpload });
     const CopySource = `${Bucket}/a`;
     await expect(put(Bucket, 'b', 0)).rejects.toEqual(exceeded);
@@ -137,11 +138,12 @@ describe.runIf(isAdministered)('quotas', () => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }));
     const opened = await used(Bucket);
     const upload = { Bucket, Key: 'm', UploadId };
-    const tags: (string | undefined)[] = [];
+    const tags: CompletedPart[] = [];
     let part = 0;
     for (let n = 0; n < 10; n += 1) {
       const sent = new UploadPartCommand({ ...upload, PartNumber: 1, Body: Buffer.alloc(100, String(n)) });
-      tags.push((await client.send(sent)).ETag);
+      const { ETag, ChecksumCRC32 } = await client.send(sent);
+      tags.push({ ETag, ChecksumCRC32, PartNumber: 1 });
       if (n > 0) continue;
       part = (await used(Bucket)) - opened;
       await quota(Bucket, '--bytes', String(opened + 10 * part));
@@ -149,12 +151,10 @@ describe.runIf(isAdministered)('quotas', () => {
     // The change feed releases the two oldest.
     await eventually(() => put(Bucket, 'a', 2 * part));
     await expect(put(Bucket, 'b', 1)).rejects.toEqual(exceeded);
-    const complete = (ETag?: string): Promise<unknown> =>
-      client.send(
-        new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: [{ PartNumber: 1, ETag }] } }),
-      );
+    const complete = (uploaded: CompletedPart): Promise<unknown> =>
+      client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: [uploaded] } }));
     for (const released of tags.slice(0, 2)) await expect(complete(released)).rejects.toEqual(invalidPart);
-    await complete(tags[2]);
+    await complete(tags[2]!);
     expect(await read(client, Bucket, 'm')).toBe('2'.repeat(100));
     // With the upload, the other seven are gone.
     await quota(Bucket, '--bytes', String(100 + 2 * part + 700));

@@ -109,8 +109,10 @@ describe('the storage class of an object', () => {
     const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
     const parts = await client.send(new ListPartsCommand(upload));
     expect([Uploads![0]!.StorageClass, parts.StorageClass]).toEqual(['ONEZONE_IA', 'ONEZONE_IA']);
-    const { ETag } = await client.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'content' }));
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    const { ETag, ChecksumCRC32 } = await client.send(
+      new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'content' }),
+    );
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumCRC32 }] };
     await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload }));
     expect(await classOf(bucket)).toBe('ONEZONE_IA');
     expect(await listedClasses(bucket)).toEqual(Array(4).fill('ONEZONE_IA'));

@@ -117,7 +117,8 @@ describe('UploadPartCopy', () => {
     const upload = await TestUpload.begin(service.client, bucket, 'key', { ChecksumAlgorithm: 'SHA256' });
     const { CopyPartResult } = await copyPart(upload);
     expect(CopyPartResult!.ChecksumSHA256).toBe(checksumOf('SHA256', 'content'));
-    const done = await upload.complete([{ PartNumber: 1, ETag: CopyPartResult!.ETag }]);
+    const { ETag, ChecksumSHA256 } = CopyPartResult!;
+    const done = await upload.complete([{ PartNumber: 1, ETag, ChecksumSHA256 }]);
     const combined = checksumOf('SHA256', Buffer.from(checksumOf('SHA256', 'content'), 'base64'));
     expect(done.ChecksumSHA256).toBe(`${combined}-1`);
   });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sources } from '../../bin/roots.mjs';
 import { circlesOf, importsOf, root, sourceFiles } from './source-imports.ts';
 
 /** The folders of programs, and of what they share. */
-const programs = ['shared', 'functions', 'server', 'cli', 'package', 'infra'];
-const sources = programs.filter((folder) => folder !== 'infra');
+const programs = [...sources, 'infra'];
 
 const imports = programs.flatMap(sourceFiles).flatMap(importsOf);
 
@@ -27,14 +27,15 @@ const folders = [
   'shared/monitoring',
   'shared/scrub',
   'shared/protocol',
-  'shared/composition',
   'shared/telemetry',
   'shared/adapters',
-  'server/http',
-  'server/options',
-  'server',
-  'cli',
-  'package',
+  'shared/node-http',
+  'shared/command-line',
+  'local/server',
+  'local/cli',
+  'local/package',
+  'functions/compose',
+  'functions/admin',
   'functions/cloud/edge',
   'functions/cloud',
   'functions',
@@ -44,7 +45,7 @@ type Folder = (typeof folders)[number];
 
 /** Programs, and adapters: they alone may use the environment, the clock, randomness, disks and networks. */
 const isOutermost = (folder: Folder): boolean =>
-  /^(shared\/(adapters|telemetry)|server|cli|package|functions\/cloud|infra)/.test(folder);
+  /^(shared\/(adapters|telemetry|node-http|command-line)|local|functions\/cloud|infra)/.test(folder);
 const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
 /** The rooms of what the table holds, above those of buckets and objects. */
@@ -65,9 +66,12 @@ const belowProtocol = [
 const belowPrograms = [
   ...belowProtocol,
   'shared/protocol',
-  'shared/composition',
   'shared/telemetry',
   'shared/adapters',
+  'shared/node-http',
+  'shared/command-line',
+  'functions/compose',
+  'functions/admin',
   'functions',
 ] as const satisfies readonly Folder[];
 
@@ -91,18 +95,19 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/monitoring': ['shared/errors', 'shared/ports', 'shared/storage'],
   'shared/scrub': ['shared/errors', 'shared/ports', 'shared/encryption', 'shared/storage'],
   'shared/protocol': belowProtocol,
-  'shared/composition': [...belowProtocol, 'shared/protocol'],
+  'functions/compose': [...belowProtocol, 'shared/protocol'],
   'shared/telemetry': [...belowProtocol, 'shared/protocol'],
   'shared/adapters': ['shared/ports'],
   functions: [...belowProtocol, 'shared/protocol'],
-  'server/http': belowPrograms,
-  'server/options': [...belowPrograms, 'server/http'],
-  // One program each, of one machine and of the cloud: neither knows the other.
-  server: [...belowPrograms, 'server/http', 'server/options'],
-  'functions/cloud': [...belowPrograms, 'functions/cloud/edge', 'server/http', 'server/options', 'cli'],
-  cli: [...belowPrograms, 'server', 'server/http', 'server/options'],
+  'functions/admin': [...belowProtocol, 'shared/protocol'],
+  'shared/node-http': ['shared/errors', 'shared/ports', 'shared/http', 'shared/xml', 'shared/protocol'],
+  'shared/command-line': [...belowProtocol, 'shared/protocol', 'shared/telemetry', 'shared/node-http'],
+  'local/server': belowPrograms,
+  'local/cli': [...belowPrograms, 'local/server'],
   // The exports of the package: the service within a program, and kits for its tests.
-  package: [...belowPrograms, 'server', 'server/http', 'server/options'],
+  'local/package': [...belowPrograms, 'local/server'],
+  // A deployment carries out the same administrative commands, each declared with its command line: ADR 83.
+  'functions/cloud': [...belowPrograms, 'functions/cloud/edge', 'local/cli'],
   // The only imports of the router, whose size is limited.
   'functions/cloud/edge': ['shared/http', 'shared/protocol'],
   infra: ['shared/protocol', 'functions/cloud/edge'],
@@ -148,7 +153,7 @@ describe('who may import whom', () => {
     // Files directly in the folder are what the parts of the storage depend on.
     const upwards = imports.filter(
       ({ file, target }) =>
-        /^shared\/metadata\/[^/]+$/.test(file) && target.startsWith('shared/storage/') && isInPart(target),
+        /^shared\/storage\/[^/]+$/.test(file) && target.startsWith('shared/storage/') && isInPart(target),
     );
     expect(upwards).toEqual([]);
   });
@@ -199,7 +204,7 @@ describe('an authorisation', () => {
     const importers = importersOf('shared/storage/version-changes/service-authorisation.ts');
     expect(importers.length).toBeGreaterThan(5);
     expect(
-      importers.filter((file) => !/^(cli|server\/first-start|shared\/(storage|lifecycle|scrub))\//.test(file)),
+      importers.filter((file) => !/^(local\/(cli|server\/first-start)|shared\/(storage|lifecycle|scrub))\//.test(file)),
     ).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { withHelpStyle } from '../../cli/help.ts';
+import { withHelpStyle } from '../../local/cli/help.ts';
 import { benchCompare, type CompareOptions } from './compare.ts';
 import { benchEphemeral } from './ephemeral.ts';
 import { benchFairness, type FairnessBenchOptions } from './fairness.ts';

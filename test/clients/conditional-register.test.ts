@@ -20,8 +20,10 @@ const puts: Record<string, Put> = {
   PutObject: (client, where, Body, IfMatch) => client.send(new PutObjectCommand({ ...where, Body, IfMatch })),
   CompleteMultipartUpload: async (client, where, Body, IfMatch) => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(where));
-    const { ETag } = await client.send(new UploadPartCommand({ ...where, UploadId, PartNumber: 1, Body }));
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    const { ETag, ChecksumCRC32 } = await client.send(
+      new UploadPartCommand({ ...where, UploadId, PartNumber: 1, Body }),
+    );
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag, ChecksumCRC32 }] };
     return client.send(new CompleteMultipartUploadCommand({ ...where, UploadId, MultipartUpload, IfMatch }));
   },
 };

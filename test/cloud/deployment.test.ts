@@ -201,8 +201,8 @@ describe('a client of S3 at the endpoint', () => {
     expect((await client!.send(new ListPartsCommand(part))).Parts).toHaveLength(2);
     expect((await client!.send(new ListMultipartUploadsCommand({ Bucket }))).Uploads).toHaveLength(1);
     const Parts = [
-      { PartNumber: 1, ETag: one.ETag },
-      { PartNumber: 2, ETag: two.CopyPartResult!.ETag },
+      { PartNumber: 1, ETag: one.ETag, ChecksumCRC32: one.ChecksumCRC32 },
+      { PartNumber: 2, ETag: two.CopyPartResult!.ETag, ChecksumCRC32: two.CopyPartResult!.ChecksumCRC32 },
     ];
     await client!.send(new CompleteMultipartUploadCommand({ ...part, MultipartUpload: { Parts } }));
     expect((await bodyOf('parts')).equals(Buffer.concat([Body, bytes]))).toBe(true);

@@ -116,6 +116,10 @@ export const differences: readonly Difference[] = [
       'requests on one connection > are answered one after another, also if they are sent together',
     ],
   },
+  ...['absolute-targets', 'http-1.0'].map((name) => ({
+    reason: 'clients speak HTTP with CloudFront, which refuses ambiguous requests in its own words',
+    file: `test/wire/${name}.test.ts`,
+  })),
   {
     reason: 'clients speak HTTP with CloudFront, which refuses ambiguous requests in its own words',
     file: 'test/wire/error-bodies.test.ts',

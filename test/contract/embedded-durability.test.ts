@@ -17,7 +17,7 @@ import {
 } from '../support/disks/system-calls.ts';
 import type { SyncExpectation, SystemCall } from '../support/disks/system-calls.ts';
 
-const rounds = process.env['STILLAGE_LONG'] ? 20 : 5;
+const rounds = process.env['TEST_LONG'] ? 20 : 5;
 const program = join(import.meta.dirname, '../support/disks/durable-writes.ts');
 
 let directory: string;

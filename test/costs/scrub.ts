@@ -1,4 +1,4 @@
-import { scrubDeps } from '../../shared/composition/scrub.ts';
+import { scrubDeps } from '../../functions/compose/scrub.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { scrub } from '../../shared/scrub/scrub.ts';
 import { Slice } from '../../shared/scrub/slice.ts';

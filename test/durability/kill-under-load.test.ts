@@ -10,7 +10,7 @@ import { expectAsKnown } from './as-known.ts';
 import { Journal } from './journal.ts';
 import { Writer } from './writer.ts';
 
-const rounds = process.env['STILLAGE_LONG'] ? 40 : 20;
+const rounds = process.env['TEST_LONG'] ? 40 : 20;
 const writers = 32;
 const bucket = 'bucket';
 

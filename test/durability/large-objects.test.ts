@@ -19,7 +19,7 @@ import { alice, startService, type Service } from '../support/programs/server.ts
 import { signed } from '../support/clients/signer.ts';
 
 const MiB = 1024 * 1024;
-const size = (process.env['STILLAGE_LONG'] ? 1024 : 128) * MiB;
+const size = (process.env['TEST_LONG'] ? 1024 : 128) * MiB;
 const partCount = 16;
 /** The maximum MiB that the service may use, whatever its load: usually some 180, and more while garbage collection is late on a busy machine. */
 const bound = 240;
@@ -80,7 +80,7 @@ describe(`${size / MiB} MiB`, () => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...encryption }));
     const ContentLength = size / partCount;
     const upload = async (_: unknown, index: number) => {
-      const { ETag } = await client.send(
+      const { ETag, ChecksumCRC32 } = await client.send(
         new UploadPartCommand({
           ...{ Bucket, Key, UploadId, ...encryption },
           PartNumber: index + 1,
@@ -88,7 +88,7 @@ describe(`${size / MiB} MiB`, () => {
           ContentLength,
         }),
       );
-      return { ETag, PartNumber: index + 1 };
+      return { ETag, ChecksumCRC32, PartNumber: index + 1 };
     };
     const Parts = await Promise.all(Array.from({ length: partCount }, upload));
     await client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));

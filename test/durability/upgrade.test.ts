@@ -15,7 +15,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openExistingData } from '../../server/data-directory/data-directory.ts';
+import { openExistingData } from '../../local/server/data-directory/data-directory.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
 import { itemKey } from '../../shared/storage/table/keys.ts';
 import { LayoutTooNew, checkLayout, claimLayout, sealedLayout } from '../../shared/storage/table/layout.ts';
@@ -53,7 +53,8 @@ class Known {
     const Parts = [];
     for (const [at, Body] of bodies.entries()) {
       const upload = { ...parts, UploadId, PartNumber: at + 1, Body };
-      Parts.push({ PartNumber: at + 1, ETag: (await client.send(new UploadPartCommand(upload))).ETag });
+      const { ETag, ChecksumCRC32 } = await client.send(new UploadPartCommand(upload));
+      Parts.push({ PartNumber: at + 1, ETag, ChecksumCRC32 });
     }
     await client.send(new CompleteMultipartUploadCommand({ ...parts, UploadId, MultipartUpload: { Parts } }));
     this.#contents.set(`${release}/parts`, bodies.join(''));

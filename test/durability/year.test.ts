@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lifecycleDeps } from '../../shared/composition/lifecycle.ts';
+import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
 import { billRequests } from '../../shared/billing/bill-requests.ts';
 import { dayOf, daysOf } from '../../shared/storage/table/days.ts';
 import { projectUsage } from '../../shared/billing/project-usage.ts';

@@ -6,7 +6,7 @@ import { StepCounter } from '../support/runs/steps.ts';
 import { fuzz } from './fuzz.ts';
 import { parsers } from './parsers/every-parser.ts';
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+const isLong = (process.env['TEST_LONG'] ?? '') !== '';
 /** Settable, to try a failure again: STILLAGE_SEED=7. */
 const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const inputs = Number(process.env['STILLAGE_INPUTS'] ?? (isLong ? 250_000 : isShort ? 500 : 4000));

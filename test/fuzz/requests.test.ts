@@ -7,7 +7,7 @@ import { startService } from '../support/programs/server.ts';
 import { patience } from '../support/runs/patience.ts';
 import { bytesOf, requestOf } from './requests.ts';
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+const isLong = (process.env['TEST_LONG'] ?? '') !== '';
 /** Settable, to try a failure again: STILLAGE_SEED=7. */
 const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 400_000 : 6000));

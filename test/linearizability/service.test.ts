@@ -10,7 +10,7 @@ import type { Send } from './exchange.ts';
 import { Random } from './random.ts';
 import { Workload } from './workload.ts';
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+const isLong = (process.env['TEST_LONG'] ?? '') !== '';
 /** Settable, to try one history again: STILLAGE_SEED=7. */
 const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));

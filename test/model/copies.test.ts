@@ -55,7 +55,7 @@ describe.each(['off', 'on'] as const)('versioning %s', (versioning) => {
 });
 
 it('a renaming begins, its target is taken, and the bucket becomes versioned before it is tried again', async (context) => {
-  if (!isLong) context.skip('takes minutes; to run it, set STILLAGE_LONG=1');
+  if (!isLong) context.skip('takes minutes; to run it, set TEST_LONG=1');
   await expectToHold({
     ...{ versioning: 'off', keys: { k: ['null0'], j: [] }, latency: 1000 },
     actors: { c: rename('k', 'j'), p: put('j'), f: setVersioning('on'), g: get('k') },

@@ -1,7 +1,7 @@
 import { neverAborted } from '../../shared/ports/event-loop.ts';
 import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { composeServices } from '../../shared/composition/services.ts';
+import { composeServices } from '../../functions/compose/services.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { itemKey } from '../../shared/storage/table/keys.ts';
 import { listObjects } from '../../shared/storage/listings/object-listing.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
-import { composeServices } from '../../shared/composition/services.ts';
+import { composeServices } from '../../functions/compose/services.ts';
 import { accountKey } from '../../shared/storage/table/account-keys.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';

@@ -117,7 +117,7 @@ describe.each(Object.entries(versionScenarios))('%s', (title, scenario) => {
 
   it('where they are shown item by item', async (context) => {
     if (!isLong && large.some((begin) => title.startsWith(begin)))
-      context.skip('takes minutes; to run it, set STILLAGE_LONG=1');
+      context.skip('takes minutes; to run it, set TEST_LONG=1');
     await expectToHold({ ...scenario, apart: true });
   });
 });

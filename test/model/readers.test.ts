@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { composeEmbeddedService, type EmbeddedService, type Stores } from '../../server/embedded-service.ts';
-import { ephemeralStores } from '../../server/data-directory/ephemeral-stores.ts';
-import { defaultOptions, type StartOptions } from '../../server/options/start-options.ts';
+import { composeEmbeddedService, type EmbeddedService, type Stores } from '../../local/server/embedded-service.ts';
+import { ephemeralStores } from '../../local/server/data-directory/ephemeral-stores.ts';
+import { defaultOptions, type StartOptions } from '../../shared/command-line/start-options.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Fields, type ResponseMessage } from '../../shared/http/message.ts';

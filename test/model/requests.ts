@@ -231,7 +231,7 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
     fields: new Fields(sent.fields),
     query: Query.parse(sent.query ?? ''),
   };
-  const input: unknown = operation.parse(head as never);
+  const input: unknown = operation.parse(head as never, operation.conditions?.read(head.fields));
   const bucket = await services.buckets.load(bucketName);
   // Parts and completions come from the initiator of the upload.
   const id = input !== null && typeof input === 'object' && 'uploadId' in input ? 'upload' : actor.name;

@@ -1,6 +1,6 @@
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
-import { composeServices } from '../../shared/composition/services.ts';
+import { composeServices } from '../../functions/compose/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
 import { BucketPurge } from '../../shared/storage/removal/bucket-purge.ts';
 import * as keyParts from '../../shared/storage/table/key-parts.ts';

@@ -4,7 +4,7 @@ import { prepare, type Scenario } from './scenario.ts';
 import { explore, type Failure } from './scheduler.ts';
 
 /** Whether to run scenarios that take minutes, too. */
-export const isLong = process.env['STILLAGE_LONG'] !== undefined;
+export const isLong = process.env['TEST_LONG'] !== undefined;
 
 /** The number of states of a scenario that the short form explores; the full form explores all. */
 const shortLimit = 80;

@@ -13,9 +13,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { allStartOptions } from '../../server/options/option.ts';
-import { startStillage, type Stillage, type StillageOptions } from '../../package/index.ts';
-import { readOptions } from '../../package/options.ts';
+import { allStartOptions } from '../../shared/command-line/option.ts';
+import { startStillage, type Stillage, type StillageOptions } from '../../local/package/index.ts';
+import { readOptions } from '../../local/package/options.ts';
 
 const started: Stillage[] = [];
 const clients: S3Client[] = [];

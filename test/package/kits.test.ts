@@ -6,9 +6,9 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { globalSetup as setUpJest, stopStillage } from '../../package/jest.ts';
-import S3rver, { type EventRecord } from '../../package/s3rver.ts';
-import { globalSetup as setUpVitest, stillageFor } from '../../package/vitest.ts';
+import { globalSetup as setUpJest, stopStillage } from '../../local/package/jest.ts';
+import S3rver, { type EventRecord } from '../../local/package/s3rver.ts';
+import { globalSetup as setUpVitest, stillageFor } from '../../local/package/vitest.ts';
 import { eventually } from '../support/runs/eventually.ts';
 
 const countOf = async (client: S3Client, Bucket: string): Promise<number | undefined> =>

@@ -1,9 +1,9 @@
-import { withDeps, type Deps } from '../../cli/data-deps.ts';
-import { followingTheFeed } from '../../cli/following-the-feed.ts';
-import { composeEmbeddedService, type EmbeddedService } from '../../server/embedded-service.ts';
-import { scrubDeps } from '../../shared/composition/scrub.ts';
-import { openData, type DataDirectory } from '../../server/data-directory/data-directory.ts';
-import { readOptions } from '../../package/options.ts';
+import { withDeps, type Deps } from '../../local/cli/data-deps.ts';
+import { followingTheFeed } from '../../local/cli/following-the-feed.ts';
+import { composeEmbeddedService, type EmbeddedService } from '../../local/server/embedded-service.ts';
+import { scrubDeps } from '../../functions/compose/scrub.ts';
+import { openData, type DataDirectory } from '../../local/server/data-directory/data-directory.ts';
+import { readOptions } from '../../local/package/options.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Fields } from '../../shared/http/message.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { Inspector } from './inspection.ts';
 import { buildRecorder } from './recording.ts';
 
-export const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+export const isLong = (process.env['TEST_LONG'] ?? '') !== '';
 /** The first seed. Settable, to try one run again: STILLAGE_SEED=7. */
 export const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const numberOfSeeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));

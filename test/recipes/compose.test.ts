@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allStartOptions } from '../../server/options/option.ts';
-import { defaultOptions } from '../../server/options/start-options.ts';
+import { allStartOptions } from '../../shared/command-line/option.ts';
+import { defaultOptions } from '../../shared/command-line/start-options.ts';
 
 const root = join(import.meta.dirname, '../..');
 const named = (text: string): readonly string[] => [...text.matchAll(/\bSTILLAGE_[A-Z_]+/g)].map(([name]) => name);

@@ -1,9 +1,9 @@
-import type { Follower } from '../../shared/composition/follow-changes.ts';
-import { lifecycleDeps } from '../../shared/composition/lifecycle.ts';
-import { scrubDeps } from '../../shared/composition/scrub.ts';
+import type { Follower } from '../../functions/compose/follow-changes.ts';
+import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
+import { scrubDeps } from '../../functions/compose/scrub.ts';
 import { operations } from '../../functions/operations.ts';
-import { composeServices, type Adapters } from '../../shared/composition/services.ts';
-import { requestIds } from '../../server/http/request-ids.ts';
+import { composeServices, type Adapters } from '../../functions/compose/services.ts';
+import { requestIds } from '../../shared/node-http/request-ids.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
 import { FullBuckets } from '../../shared/storage/quotas/flagged-quotas.ts';
 import { UsageFold } from '../../shared/billing/usage-fold.ts';

@@ -1,5 +1,5 @@
-import { lifecycleDeps } from '../../shared/composition/lifecycle.ts';
-import type { Adapters } from '../../shared/composition/services.ts';
+import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
+import type { Adapters } from '../../functions/compose/services.ts';
 import { applyLifecycle, type LifecycleDeps } from '../../shared/lifecycle/apply-lifecycle.ts';
 import { realDays } from '../../shared/lifecycle/lifecycle.ts';
 import { isPassDue } from '../../shared/lifecycle/plan-lifecycle.ts';

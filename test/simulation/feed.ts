@@ -1,4 +1,4 @@
-import { followChanges, type Follower } from '../../shared/composition/follow-changes.ts';
+import { followChanges, type Follower } from '../../functions/compose/follow-changes.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import { hour } from '../../shared/ports/durations.ts';
 import type { FeedRecord } from '../../shared/ports/key-value-table.ts';

@@ -1,6 +1,6 @@
-import { composeEmbeddedService, type EmbeddedService } from '../../server/embedded-service.ts';
-import { defaultOptions, type StartOptions } from '../../server/options/start-options.ts';
-import type { Adapters } from '../../shared/composition/services.ts';
+import { composeEmbeddedService, type EmbeddedService } from '../../local/server/embedded-service.ts';
+import { defaultOptions, type StartOptions } from '../../shared/command-line/start-options.ts';
+import type { Adapters } from '../../functions/compose/services.ts';
 import type { ChangeFeed, FeedRecord } from '../../shared/ports/key-value-table.ts';
 import { settings, type Deployment, type SimulatedServer, type Stores } from './deployment.ts';
 import { host } from './network.ts';
@@ -56,7 +56,7 @@ export class MachineDeployment implements Deployment {
   }
 
   async drain(): Promise<void> {
-    // Twice, as server/embedded-service.ts.
+    // Twice, as local/server/embedded-service.ts.
     for (let times = 0; times < 2; times += 1) await (await this.#running()).kept.drain();
   }
 

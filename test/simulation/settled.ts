@@ -1,4 +1,4 @@
-import { scrubDeps } from '../../shared/composition/scrub.ts';
+import { scrubDeps } from '../../functions/compose/scrub.ts';
 import { decodeCurrentVersion, decodeVersion, type Version } from '../../shared/storage/versions/versions.ts';
 import { scrub } from '../../shared/scrub/scrub.ts';
 import { Usage } from '../../shared/storage/quotas/usage.ts';

@@ -7,7 +7,7 @@ import { simulate, type DeploymentKind } from './simulation.ts';
  * To try a failure again: STILLAGE_SEED=7 npx vitest run test/simulation
  */
 
-const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+const isLong = (process.env['TEST_LONG'] ?? '') !== '';
 const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
 const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 175 : 1));
 const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 3000 : 2000));

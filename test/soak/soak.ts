@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { withHelpStyle } from '../../cli/help.ts';
-import { count } from '../../cli/report.ts';
-import { sizeText } from '../../server/options/sizes.ts';
+import { withHelpStyle } from '../../local/cli/help.ts';
+import { count } from '../../shared/command-line/report.ts';
+import { sizeText } from '../../shared/command-line/sizes.ts';
 import { isBack, soak, type SoakOptions, type SoakResult } from './run.ts';
 import { slowUploads, type SlowUploadsOptions } from './slow-uploads.ts';
 import type { Flatness } from './verdict.ts';

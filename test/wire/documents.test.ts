@@ -10,6 +10,7 @@ const service = serviceUnderTest();
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const xmlns = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 const emptyTag = '&quot;d41d8cd98f00b204e9800998ecf8427e&quot;';
+const kind = '<ChecksumAlgorithm>CRC32</ChecksumAlgorithm><ChecksumType>FULL_OBJECT</ChecksumType>';
 
 /** Replaces times, the names of accounts, and the other given values. */
 function settled(xml: string, more: Record<string, string> = {}): string {
@@ -33,9 +34,10 @@ const initiator = '<Initiator><ID>ID</ID><DisplayName>NAME</DisplayName></Initia
 describe('the document of', () => {
   it('ListBuckets', async () => {
     const bucket = await service.bucket();
+    const region = (await service.send({ method: 'HEAD', path: `/${bucket}` })).header('x-amz-bucket-region');
     expect(await documentOf({ path: '/', query: `prefix=${bucket}` }, { BUCKET: bucket })).toBe(
       `<ListAllMyBucketsResult ${xmlns}>${owner}<Buckets><Bucket><Name>BUCKET</Name>` +
-        '<CreationDate>TIME</CreationDate></Bucket></Buckets><Prefix>BUCKET</Prefix></ListAllMyBucketsResult>',
+        `<CreationDate>TIME</CreationDate><BucketRegion>${region}</BucketRegion></Bucket></Buckets><Prefix>BUCKET</Prefix></ListAllMyBucketsResult>`,
     );
   });
 
@@ -46,7 +48,7 @@ describe('the document of', () => {
     expect(await documentOf({ path: `/${bucket}`, query }, { BUCKET: bucket })).toBe(
       `<ListBucketResult ${xmlns}><Name>BUCKET</Name><Prefix></Prefix><Marker></Marker><NextMarker>b/</NextMarker>` +
         '<MaxKeys>2</MaxKeys><Delimiter>/</Delimiter><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>' +
-        `<Contents><Key>a</Key><LastModified>TIME</LastModified><ETag>${emptyTag}</ETag><Size>0</Size>` +
+        `<Contents><Key>a</Key><LastModified>TIME</LastModified><ETag>${emptyTag}</ETag>${kind}<Size>0</Size>` +
         `<StorageClass>STANDARD</StorageClass>${owner}<Type>Normal</Type></Contents>` +
         '<CommonPrefixes><Prefix>b/</Prefix></CommonPrefixes></ListBucketResult>',
     );
@@ -62,7 +64,7 @@ describe('the document of', () => {
         ['a', 'c']
           .map(
             (key) =>
-              `<Contents><Key>${key}</Key><LastModified>TIME</LastModified><ETag>${emptyTag}</ETag><Size>0</Size>` +
+              `<Contents><Key>${key}</Key><LastModified>TIME</LastModified><ETag>${emptyTag}</ETag>${kind}<Size>0</Size>` +
               '<StorageClass>STANDARD</StorageClass><Type>Normal</Type></Contents>',
           )
           .join('') +
@@ -83,7 +85,7 @@ describe('the document of', () => {
         '<DeleteMarker><Key>a</Key><VersionId>MARKER</VersionId><IsLatest>true</IsLatest>' +
         `<LastModified>TIME</LastModified>${owner}</DeleteMarker>` +
         '<Version><Key>a</Key><VersionId>VERSION</VersionId><IsLatest>false</IsLatest>' +
-        `<LastModified>TIME</LastModified><ETag>${emptyTag}</ETag><Size>0</Size>` +
+        `<LastModified>TIME</LastModified><ETag>${emptyTag}</ETag>${kind}<Size>0</Size>` +
         `<StorageClass>STANDARD</StorageClass>${owner}<Type>Normal</Type></Version></ListVersionsResult>`,
     );
   });

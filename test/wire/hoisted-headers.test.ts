@@ -128,20 +128,19 @@ describe('headers in the query of a presigned URL', () => {
   });
 
   it.each([
-    ['%20', 'a b', 'of a blank'],
-    ['%2B', 'a+b', 'of a plus'],
-  ])('have a bare plus for what was signed: %s', async (meant, _, content) => {
+    ['%20', 'a b'],
+    ['%2B', 'a+b'],
+  ])('have a bare plus for what was signed: %s', async (meant, value) => {
     const bucket = await service.bucket();
-    await put(service.client, bucket, 'a b', 'of a blank');
-    await put(service.client, bucket, 'a+b', 'of a plus');
     for (const presign of [version4, version2]) {
-      const query = `x-amz-copy-source=%2F${bucket}%2Fa${meant}b&x-amz-meta-a=1${meant}2`;
-      const request = presign({ method: 'PUT', path: `/${bucket}/key`, query });
+      const query = `x-amz-meta-a=a${meant}b`;
+      const request = presign({ method: 'PUT', path: `/${bucket}/key`, query, body: 'content' });
       const target = request.target.replace(query, query.replaceAll(meant, '+'));
       expect(target).toContain('a+b');
       const response = await send({ ...request, target });
       expect(response.status, response.text).toBe(200);
-      expect(await read(service.client, bucket, 'key')).toBe(content);
+      const stored = await service.send({ method: 'HEAD', path: `/${bucket}/key` });
+      expect(stored.header('x-amz-meta-a')).toBe(value);
     }
   });
 });

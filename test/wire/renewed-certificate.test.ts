@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startStillage } from '../../package/index.ts';
+import { startStillage } from '../../local/package/index.ts';
 import { issueCertificate, type Certificates } from '../support/clients/certificates.ts';
 import { startService, type Service } from '../support/programs/server.ts';
 import { eventually } from '../support/runs/eventually.ts';

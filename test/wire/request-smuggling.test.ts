@@ -182,12 +182,6 @@ describe('a target', () => {
       expect(response.status).toBeLessThan(500);
     },
   );
-
-  it('in absolute form does not say which host is meant', async () => {
-    const text = upload().replace(/^PUT /, `PUT http://${service.host}`);
-    const response = await exchangeText(text);
-    expect([response.status, response.text.includes('<Code>InvalidURI</Code>')]).toEqual([400, true]);
-  });
 });
 
 /** Set by proxies or by the service's own gateway: from a client they mean nothing. */

@@ -5,9 +5,9 @@ import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connect } from 'node:tls';
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutBucketPolicyCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startStillage } from '../../package/index.ts';
+import { startStillage } from '../../local/package/index.ts';
 import { runProgram } from '../support/programs/program.ts';
 import { alice, startService, type Service } from '../support/programs/server.ts';
 import { freePort } from '../support/runs/free-port.ts';
@@ -55,6 +55,27 @@ async function roundTrip(client: S3Client, bucket: string): Promise<string> {
 }
 
 const trusting = (ca: string): { httpsAgent: Agent } => ({ httpsAgent: new Agent({ ca }) });
+
+it('tells policies the version of TLS', async () => {
+  const service = await start('tls-version', '--buckets', 'photos');
+  const { ca } = await printed(service);
+  const client = new S3Client({
+    ...{ endpoint: service.url, region: 'us-east-1', credentials: { ...alice }, forcePathStyle: true },
+    requestHandler: trusting(ca),
+  });
+  const deny = (operator: string) => {
+    const statement = { Effect: 'Deny', Principal: '*', Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos/*' };
+    const Statement = [{ ...statement, Condition: { [operator]: { 's3:TlsVersion': '1.2' } } }];
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement });
+    return client.send(new PutBucketPolicyCommand({ Bucket: 'photos', Policy }));
+  };
+  await deny('NumericLessThanIfExists');
+  expect(await roundTrip(client, 'photos')).toBe('bytes');
+  await deny('NumericGreaterThanEquals');
+  await expect(roundTrip(client, 'photos')).rejects.toMatchObject({ name: 'AccessDenied' });
+  client.destroy();
+  await service.stop();
+});
 
 it('serves clients who trust what it prints, the console as well, and with the same certificate after a restart', async () => {
   const consolePort = await freePort();

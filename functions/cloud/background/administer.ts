@@ -2,9 +2,9 @@ import { readManagedSecret } from '../../../shared/adapters/cloud/secrets-manage
 import { everyActionKind } from '../../../shared/monitoring/alarm-definition.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
-import { administer, type AdministrationRequest } from '../../../cli/administration/administer.ts';
-import { administrationDeps } from '../../../cli/administration/deps.ts';
-import { administrationCommands } from '../../../cli/commands/families.ts';
+import { administer, type AdministrationRequest } from '../../admin/administer.ts';
+import { administrationDeps } from '../../admin/deps.ts';
+import { administrationCommands } from '../../../local/cli/commands/families.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import { backgroundHandler } from './background-handler.ts';
 

@@ -2,7 +2,7 @@ import { SqsQueue } from '../../../shared/adapters/cloud/sqs-queue.ts';
 import { realDays } from '../../../shared/lifecycle/lifecycle.ts';
 import { applyLifecycle } from '../../../shared/lifecycle/apply-lifecycle.ts';
 import { isPassDue } from '../../../shared/lifecycle/plan-lifecycle.ts';
-import { lifecycleDeps } from '../../../shared/composition/lifecycle.ts';
+import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /**

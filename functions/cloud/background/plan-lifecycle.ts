@@ -1,6 +1,6 @@
 import { SqsQueue } from '../../../shared/adapters/cloud/sqs-queue.ts';
 import { maxLifecycleWorkers, planLifecycle } from '../../../shared/lifecycle/plan-lifecycle.ts';
-import { lifecycleDeps } from '../../../shared/composition/lifecycle.ts';
+import { lifecycleDeps } from '../../compose/lifecycle.ts';
 import { backgroundHandler } from './background-handler.ts';
 
 /** Plans a lifecycle pass if one is due, and calls each worker with a message. */

@@ -1,6 +1,6 @@
 import { feedRecord, type StreamRecord } from '../../../shared/adapters/cloud/dynamodb/feed-records.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { followChanges, type Follower } from '../../../shared/composition/follow-changes.ts';
+import { followChanges, type Follower } from '../../compose/follow-changes.ts';
 
 /**
  * A batch of a DynamoDB stream as received by a function with a tumbling window. Only such a function learns the shard, and

@@ -17,6 +17,7 @@ export class AuthenticatedRequest {
   readonly virtualHost: boolean;
   readonly secure: boolean;
   readonly remoteAddress: string;
+  readonly tlsVersion: string | undefined;
   /** Private, so that another object with the same properties is not assignable. */
   readonly #fields: Fields;
 
@@ -28,6 +29,7 @@ export class AuthenticatedRequest {
     this.virtualHost = virtualHost;
     this.secure = request.secure;
     this.remoteAddress = request.remoteAddress;
+    this.tlsVersion = request.tlsVersion;
   }
 
   /** The header fields, including those that a presigned URL carries in its query instead. */

@@ -1,9 +1,11 @@
 import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Caller } from '../../access/identity.ts';
-import type { ConditionKey } from '../../access/policy-keys.ts';
+import { mayHaveValue, type ConditionKey } from '../../access/policy-keys.ts';
 import type { Facts, Values } from '../../access/policies/policy-template.ts';
-import { parseIsoDate } from '../../http/dates.ts';
+import { parseHttpDate, parseIsoDate } from '../../http/dates.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
+import type { Query } from '../../http/query.ts';
+import { parseBasicTime } from '../../signing/timestamp.ts';
 import { day } from '../../ports/durations.ts';
 import type { Upload } from '../../storage/uploads/upload.ts';
 import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
@@ -20,6 +22,11 @@ export interface KnownRequest {
   /** As reported by trusted hops only. */
   readonly remoteAddress: string;
   readonly secure: boolean;
+  readonly tlsVersion: string | undefined;
+  /** The region of the deployment. */
+  readonly region: string;
+  /** The time of a signature of version 4, in milliseconds since the epoch. */
+  readonly signedAt: number | undefined;
   readonly fields: Fields;
 }
 
@@ -27,13 +34,22 @@ export interface KnownRequest {
 export interface KnownObject {
   /** States what the operation will do. */
   readonly question: Question;
+  /** The project that owns the bucket, if there is one. */
+  readonly account: string | undefined;
   /** Returns the tags of the version that the question is about. */
   tags(): Promise<Tags>;
   /** Returns the open upload that the question is about, if any. */
   upload(): Promise<Upload | undefined>;
 }
 
-type RequestKey = Extract<ConditionKey, `aws:${string}`> | 's3:authtype' | 's3:signatureversion';
+type AccountKey = 'aws:resourceaccount' | 's3:resourceaccount';
+type RequestKey =
+  | Exclude<Extract<ConditionKey, `aws:${string}`>, AccountKey>
+  | 's3:authtype'
+  | 's3:signatureage'
+  | 's3:signatureversion'
+  | 's3:tlsversion'
+  | 's3:x-amz-content-sha256';
 type RequestFact = (request: KnownRequest) => string | undefined;
 
 const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version?: string }>> = {
@@ -61,6 +77,8 @@ const describing = [
   ...aclFields,
   'x-amz-server-side-encryption',
   'x-amz-server-side-encryption-customer-algorithm',
+  'x-amz-storage-class',
+  'x-amz-website-redirect-location',
 ] as const;
 
 /**
@@ -89,6 +107,11 @@ export function customerFacts(fields: Fields): StatedFacts {
   return factsFrom(fields, ['x-amz-server-side-encryption-customer-algorithm']);
 }
 
+/** Returns the facts of the conditions of a write, which it evaluates. */
+export function conditionFacts(fields: Fields): StatedFacts {
+  return factsFrom(fields, ['if-match', 'if-none-match']);
+}
+
 type NameOf<Key> = Key extends `s3:${infer Name}` ? Name : never;
 
 /** Returns the facts that are header fields, or parameters, of the same names: those that the operation obeys. */
@@ -109,20 +132,40 @@ const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
   'aws:principalarn': ({ caller }) =>
     caller.kind === 'user' ? `arn:aws:iam::${caller.project.id}:user/${caller.name}` : undefined,
+  'aws:principalaccount': ({ caller }) => (caller.kind === 'user' ? caller.project.id : undefined),
+  'aws:principalisawsservice': ({ caller }) => (caller.kind === 'user' ? 'false' : undefined),
   'aws:principaltype': ({ caller }) => (caller.kind === 'user' ? 'User' : 'Anonymous'),
   'aws:referer': ({ fields }) => textOf(fields, 'referer'),
+  'aws:requestedregion': ({ region }) => region,
   'aws:securetransport': ({ secure }) => String(secure),
   'aws:sourceip': ({ remoteAddress }) => remoteAddress,
   'aws:useragent': ({ fields }) => textOf(fields, 'user-agent'),
   'aws:username': ({ caller }) => (caller.kind === 'user' ? caller.name : undefined),
+  'aws:viaawsservice': () => 'false',
   's3:authtype': ({ scheme }) => schemes[scheme].type,
+  's3:signatureage': ({ signedAt, time }) => (signedAt === undefined ? undefined : String(time - signedAt)),
   's3:signatureversion': ({ scheme }) => schemes[scheme].version,
+  's3:tlsversion': ({ tlsVersion }) => tlsVersion,
+  's3:x-amz-content-sha256': ({ fields }) => fields.get('x-amz-content-sha256'),
 };
+
+/** Returns the time of a signature of version 4, wherever the request has it. */
+export function signingTime(
+  scheme: Authenticated['scheme'],
+  { fields, query }: { readonly fields: Fields; readonly query: Query },
+  form: { readonly fields: Fields } | undefined,
+): number | undefined {
+  if (schemes[scheme].version !== 'AWS4-HMAC-SHA256') return undefined;
+  const inQuery = query.parameters.find(({ name }) => name.toLowerCase() === 'x-amz-date')?.value;
+  const text = form?.fields.get('x-amz-date') ?? inQuery ?? fields.get('x-amz-date') ?? fields.get('date') ?? '';
+  return parseBasicTime(text) ?? parseHttpDate(text);
+}
 
 const retainUntil = 's3:object-lock-retain-until-date';
 const remainingDays = 's3:object-lock-remaining-retention-days';
 const existingTag = 's3:existingobjecttag/';
 const requestTag = 's3:requestobjecttag/';
+const tagKeys = 's3:requestobjecttagkeys';
 
 /** Looks up the values of condition keys for a request. Keys are lower case, except for the tag after a slash. */
 export class ConditionFacts {
@@ -141,7 +184,9 @@ export class ConditionFacts {
       if (key.startsWith(existingTag)) return valuesOf(await object.tags(), key.slice(existingTag.length));
       if (key.startsWith(requestTag)) return valuesOf(await givenTags(object), key.slice(requestTag.length));
       if (key === remainingDays) return asValues(daysUntil(await stated(retainUntil, object), this.#request.time));
-      return asValues(await stated(key as ConditionKey, object));
+      if (key === tagKeys) return nonEmpty((await givenTags(object)).map(([name]) => name));
+      if (key === 'aws:resourceaccount' || key === 's3:resourceaccount') return asValues(object.account);
+      return mayHaveValue(key) ? asValues(await stated(key, object)) : undefined;
     };
   }
 
@@ -163,6 +208,10 @@ async function stated(key: ConditionKey, object: KnownObject): Promise<string | 
 function daysUntil(date: string | undefined, now: number): string | undefined {
   const end = parseIsoDate(date ?? '');
   return end === undefined ? undefined : String(Math.ceil((end - now) / day));
+}
+
+function nonEmpty(values: readonly string[]): Values {
+  return values.length === 0 ? undefined : values;
 }
 
 function asValues(value: string | undefined): Values {

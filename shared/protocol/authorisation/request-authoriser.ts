@@ -123,6 +123,7 @@ export class RequestAuthoriser {
       resource: resource ?? arnOf(action, newBucket, key),
       conditions: facts.about({
         question,
+        account: bucket?.project,
         tags: async () => (bucket ? this.#tags(question, ground, bucket) : []),
         upload: async () => bucket && this.#upload(question, bucket),
       }),
@@ -143,6 +144,7 @@ export class RequestAuthoriser {
       resource: resourceOf(action, bucket.name, key),
       conditions: facts.about({
         question,
+        account: bucket.project,
         tags: () => this.#tags(question, ground, bucket),
         upload: () => this.#upload(question, bucket),
       }),

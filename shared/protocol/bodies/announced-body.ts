@@ -120,18 +120,24 @@ function announcedChecksum(fields: Fields, trailer: AnnouncedTrailer | undefined
     throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.');
   }
   const [header] = found;
-  if (header === undefined) {
-    // If there is a value, S3 ignores the name of the algorithm.
-    if (fields.has('x-amz-sdk-checksum-algorithm') && trailer === undefined) {
-      throw invalidRequest(
-        'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
-      );
-    }
-    return undefined;
-  }
+  checkNamedAlgorithm(fields, header ?? trailer);
+  if (header === undefined) return undefined;
   const value = parseDigest(header.algorithm, fields.get(header.name)!);
   if (value === undefined) throw invalidRequest(`Value for ${header.name} header is invalid.`);
   return { algorithm: header.algorithm, value };
+}
+
+/** Checks that the algorithm that an SDK names is that of the checksum. @throws S3Error InvalidRequest */
+function checkNamedAlgorithm(fields: Fields, sent: { readonly algorithm: ChecksumAlgorithm } | undefined): void {
+  const named = fields.get('x-amz-sdk-checksum-algorithm')?.toUpperCase();
+  if (named === undefined) return;
+  if (sent === undefined) {
+    throw invalidRequest(
+      'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
+    );
+  }
+  if (named === sent.algorithm) return;
+  throw invalidRequest('Value for x-amz-sdk-checksum-algorithm header is invalid.');
 }
 
 /** @param possible whether the framing allows trailers */

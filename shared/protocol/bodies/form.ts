@@ -79,7 +79,9 @@ const headerNames: ReadonlySet<string> = new Set([
   'content-type',
   'expires',
   'if-match',
+  'if-modified-since',
   'if-none-match',
+  'if-unmodified-since',
 ]);
 
 /** The credentials of the form, and fields that would declare the file to be framed. */

@@ -1,7 +1,7 @@
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
 import { parseCopySource, type CopySource } from '../../http/copy-source.ts';
 import type { Fields } from '../../http/message.ts';
-import { judgeSource, parsePreconditions, verdictError, type Preconditions } from '../../http/preconditions.ts';
+import { judgeSource, verdictError, type Preconditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import { checkVersionId } from '../../storage/versions/version-id.ts';
 import { etagOf, versionIdOf, type Version } from '../../storage/versions/versions.ts';
@@ -17,12 +17,12 @@ export interface CopyRequest {
 }
 
 /** Reads the source of a copy. @throws S3Error as parseCopySource does */
-export function parseCopyRequest(fields: Fields): CopyRequest {
+export function parseCopyRequest(fields: Fields, sourceConditions: Preconditions): CopyRequest {
   const source = parseCopySource(fields.get('x-amz-copy-source') ?? '');
   if (source.versionId !== undefined) checkVersionId(source.versionId);
   return {
     source,
-    sourceConditions: parsePreconditions(fields, 'x-amz-copy-source-'),
+    sourceConditions,
     expectedOwner: fields.get('x-amz-source-expected-bucket-owner'),
   };
 }

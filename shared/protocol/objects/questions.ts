@@ -1,7 +1,7 @@
 import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Fields } from '../../http/message.ts';
 import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';
-import { describedBy } from '../authorisation/policy-facts.ts';
+import { conditionFacts, describedBy } from '../authorisation/policy-facts.ts';
 
 /** An object, or one of its versions. */
 export interface Place {
@@ -25,16 +25,18 @@ export function readQuestion({ bucket, key, versionId }: Place): Question {
  *
  * @param fields the header fields, or the form's fields in their place
  * @param tags that the request gives to the object
- * @param copy if the object is a copy: what policies may know of that besides
+ * @param more.isCopy whether the object is a copy
+ * @param more.facts that policies may know besides
  */
 export function uploadQuestions(
   { bucket, key }: { readonly bucket: string; readonly key: string },
   fields: Fields,
   tags: ObjectAttributes['tags'],
-  copy?: { readonly facts: StatedFacts },
+  { isCopy = false, facts }: { readonly isCopy?: boolean; readonly facts?: StatedFacts } = {},
 ): readonly Question[] {
-  const place = { bucket, key, facts: { ...describedBy(fields), ...copy?.facts }, tags: () => tags };
-  const made = { ...place, ...(copy ? { isNew: true as const } : { unlessDenied: true as const }) };
+  const all = { ...describedBy(fields), ...conditionFacts(fields), ...creates(true), ...facts };
+  const place = { bucket, key, facts: all, tags: () => tags };
+  const made = { ...place, ...(isCopy ? { isNew: true as const } : { unlessDenied: true as const }) };
   return [
     { action: 'PutObject', ...place },
     ...(tags.length > 0 ? [{ action: 'PutObjectTagging' as const, ...made }] : []),
@@ -42,6 +44,11 @@ export function uploadQuestions(
     ...(fields.has('x-amz-object-lock-legal-hold') ? [{ action: 'PutObjectLegalHold' as const, ...place }] : []),
     ...(givesAcl(fields) ? [{ action: 'PutObjectAcl' as const, ...made }] : []),
   ];
+}
+
+/** Returns the fact whether an upload creates an object, or a part or an upload that is to become one. */
+export function creates(anObject: boolean): StatedFacts {
+  return { 's3:objectcreationoperation': String(anObject) };
 }
 
 function givesAcl(fields: Fields): boolean {

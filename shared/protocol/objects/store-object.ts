@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { Preconditions } from '../../http/preconditions.ts';
+import type { WriteConditions } from '../../http/preconditions.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import type { ObjectAuthorisation } from '../../storage/version-changes/object-authorisation.ts';
 import type { Reservation } from '../../storage/quotas/quotas.ts';
@@ -28,7 +28,7 @@ import { writeGuard } from './write-guard.ts';
 export interface Upload {
   readonly headers: UploadHeaders;
   readonly encryption: Unvalidated<WantedEncryption>;
-  readonly conditions: Preconditions;
+  readonly conditions: WriteConditions;
   /** The MD5 of the bytes in hex, according to the client. */
   readonly expectedEtag?: string | undefined;
 }

@@ -1,10 +1,10 @@
 import {
-  isConditionalWrite,
   judgeDelete,
   judgeWrite,
   verdictError,
   type DeleteConditions,
-  type Preconditions,
+  type RenameConditions,
+  type WriteConditions,
 } from '../../http/preconditions.ts';
 import type { Question } from '../../access/authorise.ts';
 import type { Guard } from '../../storage/version-changes/new-version.ts';
@@ -15,8 +15,8 @@ import { readQuestion, type Place } from './questions.ts';
  * Returns the If-* conditions of a write as the guard of its commit; undefined if there are none, so that nothing need
  * be read.
  */
-export function writeGuard(conditions: Preconditions): Guard | undefined {
-  if (!isConditionalWrite(conditions)) return undefined;
+export function writeGuard(conditions: WriteConditions): Guard | undefined {
+  if (conditions.ifMatch === undefined && conditions.ifAbsent === undefined) return undefined;
   return (current) => {
     const failure = verdictError(judgeWrite(conditions, current && factsOf(current)));
     if (failure) throw failure;
@@ -27,13 +27,12 @@ export function writeGuard(conditions: Preconditions): Guard | undefined {
  * Returns the questions of a write besides that of writing: its conditions tell whoever may send them what they are
  * compared with, unless they only ask that there be nothing.
  */
-export function writeComparison(place: Place, { ifMatch, ifNoneMatch }: Preconditions): readonly Question[] {
-  const compares = ifMatch !== undefined || (ifNoneMatch !== undefined && ifNoneMatch !== '*');
-  return compares ? [readQuestion(place)] : [];
+export function writeComparison(place: Place, { ifMatch }: WriteConditions): readonly Question[] {
+  return ifMatch === undefined ? [] : [readQuestion(place)];
 }
 
 /** As {@link writeComparison}, for the target of a rename, which is also compared with dates. */
-export function renameComparison(place: Place, conditions: Preconditions): readonly Question[] {
+export function renameComparison(place: Place, conditions: RenameConditions): readonly Question[] {
   const { ifModifiedSince, ifUnmodifiedSince } = conditions;
   const compares = ifModifiedSince !== undefined || ifUnmodifiedSince !== undefined;
   return compares ? [readQuestion(place)] : writeComparison(place, conditions);
@@ -44,8 +43,8 @@ export function deleteComparison(place: Place, conditions: DeleteConditions): re
   return isConditionalDelete(conditions) ? [readQuestion(place)] : [];
 }
 
-function isConditionalDelete(conditions: DeleteConditions): boolean {
-  return Object.values(conditions).some((condition) => condition !== undefined);
+function isConditionalDelete({ ifMatch, lastModified, size }: DeleteConditions): boolean {
+  return [ifMatch, lastModified, size].some((condition) => condition !== undefined);
 }
 
 /** Returns the conditions of a DELETE as {@link writeGuard} does. */

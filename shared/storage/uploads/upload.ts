@@ -5,9 +5,12 @@ import type { Attributes, Item } from '../../ports/key-value-table.ts';
 import type { NewVersion } from '../version-changes/new-version.ts';
 import {
   decodeChecksum,
+  decodeChecksumKind,
   decodeStorageClass,
   encodeChecksum,
+  encodeChecksumKind,
   encodeStorageClass,
+  type ChecksumKind,
   type StorageClass,
 } from '../versions/stored-values.ts';
 import { decodeRetention, encodeRetention, type LegalHold, type ObjectLock } from '../versions/object-lock.ts';
@@ -37,7 +40,7 @@ export interface NewUpload extends SystemMetadata, ObjectLock {
   readonly objectAttributes: ObjectAttributes;
   readonly encryption: EncryptionRecord | undefined;
   /** The checksum that every part must have, if any. */
-  readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType } | undefined;
+  readonly checksum: ChecksumKind | undefined;
   /** The request headers that policies may need again when parts are uploaded. */
   readonly asked?: Readonly<Record<string, string>> | undefined;
 }
@@ -76,6 +79,8 @@ export interface ListedUpload {
   readonly owner: string;
   /** Undefined: STANDARD. */
   readonly storageClass?: StorageClass | undefined;
+  /** Undefined: its creation named none, or was by version 0.3 or earlier. */
+  readonly checksum?: ChecksumKind | undefined;
 }
 
 /** An uploaded part. Uploading a number again adds another part. The newest counts, or the newest with a given ETag. */
@@ -188,7 +193,11 @@ export function decodeState(id: string, item: Attributes): Upload {
 /** Encodes the entry of an upload in the list of its bucket. */
 export function encodeListed({ key, id, initiated, initiator, owner, ...upload }: ListedUpload): Attributes {
   const storageClass = encodeStorageClass(upload.storageClass);
-  return { key, id, initiated, initiator, owner, ...(storageClass !== undefined && { sc: storageClass }) };
+  return {
+    ...{ key, id, initiated, initiator, owner },
+    ...(storageClass !== undefined && { sc: storageClass }),
+    ...(upload.checksum && { k: encodeChecksumKind(upload.checksum) }),
+  };
 }
 
 /** Decodes what {@link encodeListed} encoded. */
@@ -200,6 +209,7 @@ export function decodeListed(item: Attributes): ListedUpload {
     initiator: item['initiator'] as string,
     owner: item['owner'] as string,
     storageClass: decodeStorageClass(item['sc']),
+    checksum: item['k'] === undefined ? undefined : decodeChecksumKind(item['k'] as string),
   };
 }
 

@@ -164,8 +164,8 @@ export class Removals {
         const caller = await authorisation?.confirmVersion(bucket, found?.version).catch((error: unknown) => {
           throw lost === undefined ? error : new OutcomeUnknown(error);
         });
+        guard?.(live(found?.version));
         if (found === undefined) return {};
-        guard?.(live(found.version));
         const commit = await chain.remove(found.currentVersion, found.version, override);
         let how: Lost = conflict;
         if (commit) {

@@ -2,11 +2,19 @@ import type { ItemView, ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { Attribute } from '../../ports/key-value-table.ts';
 import { madeAtOf } from '../table/ids.ts';
 import type { AttributeCodec } from './attribute-codec.ts';
-import { decodeContent, decodeOwner, decodeStorageClass, type Content, type StorageClass } from './stored-values.ts';
+import {
+  decodeChecksumKind,
+  decodeContent,
+  decodeOwner,
+  decodeStorageClass,
+  type ChecksumKind,
+  type Content,
+  type StorageClass,
+} from './stored-values.ts';
 import { currentVersionAttributes, versionAttributes } from './version-attributes.ts';
 
 const { marker, size, md5, partCount, content, owner, storageClass, lastModified, instance } = versionAttributes;
-const { named, previousVersion, replacedAt } = versionAttributes;
+const { named, previousVersion, replacedAt, checksum } = versionAttributes;
 const { olderCount } = currentVersionAttributes;
 
 /** The names of the attributes that are read. */
@@ -24,6 +32,7 @@ const columns: readonly string[] = [
   previousVersion,
   replacedAt,
   olderCount,
+  checksum,
 ].map(({ stored }: Pick<AttributeCodec, 'stored'>) => stored[0]!);
 
 const columnOf = ({ stored }: Pick<AttributeCodec, 'stored'>): number => columns.indexOf(stored[0]!);
@@ -40,6 +49,7 @@ const namedColumn = columnOf(named);
 const previousVersionColumn = columnOf(previousVersion);
 const replacedAtColumn = columnOf(replacedAt);
 const olderCountColumn = columnOf(olderCount);
+const checksumColumn = columnOf(checksum);
 
 const nullId = Buffer.from('null');
 
@@ -127,6 +137,12 @@ export class ListedVersion {
   get storageClass(): StorageClass | undefined {
     const code = this.#bytes(storageClassColumn);
     return code && decodeStorageClass(code.toString());
+  }
+
+  /** Its checksum without the value. Undefined for a delete marker. */
+  get checksum(): ChecksumKind | undefined {
+    const stored = this.#bytes(checksumColumn);
+    return stored && decodeChecksumKind(String.fromCharCode(stored[0]!));
   }
 
   /** The canonical id of the owning project. The versions of a page have few owners, so the last one is kept. */

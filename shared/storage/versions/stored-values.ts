@@ -48,18 +48,30 @@ const checksumCode: Readonly<Record<ChecksumAlgorithm, string>> = {
 };
 const checksumOfCode = Object.fromEntries(Object.entries(checksumCode).map(([name, code]) => [code, name]));
 
-/** Encodes a checksum: one byte for algorithm and type (upper case: COMPOSITE), then the value. */
-export function encodeChecksum({ algorithm, type, value }: Checksum): Uint8Array {
+/** A checksum without its value. */
+export type ChecksumKind = Pick<Checksum, 'algorithm' | 'type'>;
+
+/** Encodes algorithm and type as one letter (upper case: COMPOSITE). */
+export function encodeChecksumKind({ algorithm, type }: ChecksumKind): string {
   const code = checksumCode[algorithm];
-  return Buffer.concat([Buffer.from(type === 'COMPOSITE' ? code.toUpperCase() : code), value]);
+  return type === 'COMPOSITE' ? code.toUpperCase() : code;
+}
+
+/** Decodes what {@link encodeChecksumKind} encoded. */
+export function decodeChecksumKind(code: string): ChecksumKind {
+  const type: ChecksumType = code === code.toLowerCase() ? 'FULL_OBJECT' : 'COMPOSITE';
+  return { algorithm: checksumOfCode[code.toLowerCase()] as ChecksumAlgorithm, type };
+}
+
+/** Encodes a checksum: one byte for algorithm and type, then the value. */
+export function encodeChecksum(checksum: Checksum): Uint8Array {
+  return Buffer.concat([Buffer.from(encodeChecksumKind(checksum)), checksum.value]);
 }
 
 /** Decodes what {@link encodeChecksum} encoded. */
 export function decodeChecksum(stored: Attribute | undefined): Checksum | undefined {
   if (!(stored instanceof Uint8Array)) return undefined;
-  const code = String.fromCharCode(stored[0]!);
-  const type: ChecksumType = code === code.toLowerCase() ? 'FULL_OBJECT' : 'COMPOSITE';
-  return { algorithm: checksumOfCode[code.toLowerCase()] as ChecksumAlgorithm, type, value: stored.subarray(1) };
+  return { ...decodeChecksumKind(String.fromCharCode(stored[0]!)), value: stored.subarray(1) };
 }
 
 /**

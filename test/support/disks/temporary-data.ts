@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lifecycleDeps } from '../../../shared/composition/lifecycle.ts';
-import { openData } from '../../../server/data-directory/data-directory.ts';
+import { lifecycleDeps } from '../../../functions/compose/lifecycle.ts';
+import { openData } from '../../../local/server/data-directory/data-directory.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';

@@ -1,4 +1,4 @@
-import { startStillage } from '../../../package/index.ts';
+import { startStillage } from '../../../local/package/index.ts';
 
 /*
  * A program with an embedded service, for tests that examine its process: `node --import tsx test/support/programs/embedded-session.ts <data>`. It

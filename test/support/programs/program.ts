@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { patience } from '../runs/patience.ts';
+import { asUser } from './as-user.ts';
 
 /** The outcome of a run of the program. */
 export interface Run {
@@ -20,11 +21,12 @@ export interface RunOptions {
 
 /** Runs `stillage` with these arguments until it ends, as it is expected to do soon. */
 export async function runProgram(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-  const child = spawn(process.execPath, ['bin/stillage.cjs', ...args], {
+  const under = options.as === undefined ? [] : asUser(options.as);
+  const [command, ...words] = [...under, process.execPath, 'bin/stillage.cjs', ...args];
+  const child = spawn(command!, words, {
     cwd: join(import.meta.dirname, '../../..'),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(options.as !== undefined && { uid: options.as, gid: options.as }),
   });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

@@ -1,8 +1,8 @@
 /** True for the short form of long searches: `npm test` and `npm run check` set it, CI does not. */
-export const isShort = (process.env['STILLAGE_SHORT'] ?? '') !== '';
+export const isShort = (process.env['TEST_SHORT'] ?? '') !== '';
 
-/** Returns how many cases a property is tried with: a fifth in the short form, 20 times as many if STILLAGE_LONG is set. */
+/** Returns how many cases a property is tried with: a fifth in the short form, 20 times as many if TEST_LONG is set. */
 export function runs(usual: number): number {
-  if ((process.env['STILLAGE_LONG'] ?? '') !== '') return usual * 20;
+  if ((process.env['TEST_LONG'] ?? '') !== '') return usual * 20;
   return isShort ? Math.ceil(usual / 5) : usual;
 }

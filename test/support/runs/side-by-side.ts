@@ -9,7 +9,11 @@ const lanes = 3;
  * @param usual a multiple of three
  */
 export async function assertSideBySide<Given>(property: fc.IAsyncProperty<Given>, usual: number): Promise<void> {
-  const checks = Array.from({ length: lanes }, () => fc.assert(property, { numRuns: runs(usual / lanes) }));
+  const { seed } = fc.readConfigureGlobal();
+  // From one seed, all would try the same.
+  const checks = Array.from({ length: lanes }, (_, lane) =>
+    fc.assert(property, { numRuns: runs(usual / lanes), ...(seed !== undefined && { seed: seed + lane }) }),
+  );
   const results = await Promise.allSettled(checks);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

@@ -9,12 +9,7 @@ import { fileNameOf } from '../../../shared/http/content-disposition.ts';
 import { parseCopySource } from '../../../shared/http/copy-source.ts';
 import { parseHttpDate, parseIsoDate, parseTimestamp } from '../../../shared/http/dates.ts';
 import { Fields } from '../../../shared/http/message.ts';
-import {
-  parseDeleteConditions,
-  parseEntityTags,
-  parsePreconditions,
-  rangeApplies,
-} from '../../../shared/http/preconditions.ts';
+import { evaluated, parseEntityTags, rangeApplies } from '../../../shared/http/preconditions.ts';
 import { parseCopySourceRange, parseRange } from '../../../shared/http/range.ts';
 import { ActionForm } from '../../../shared/protocol/query-api/action-form.ts';
 import { matchCors, matchesPattern, readCorsRequest } from '../../../shared/protocol/cors.ts';
@@ -106,12 +101,12 @@ export const readers: Readonly<Record<string, Reader>> = {
     read: (text) => [parseHttpDate, parseIsoDate, parseTimestamp].map((parse) => parse(text)),
   },
   'If-*': {
-    covers: ['parseEntityTags', 'parsePreconditions', 'parseDeleteConditions'],
+    covers: ['parseEntityTags'],
     pieces: [...list, 'W/', 'W/"a"'],
     read: (text) => [
       parseEntityTags(text),
-      parsePreconditions(field('if-match', text)),
-      parseDeleteConditions(field('if-match', text)),
+      evaluated.ofRead.read(field('if-match', text)),
+      evaluated.ofDelete.read(field('if-match', text)),
     ],
   },
   'If-Range': {

@@ -1,4 +1,8 @@
 import { Session } from 'node:inspector';
+import { sources } from '../../../bin/roots.mjs';
+
+/** The program's own code, and the parser of XML. */
+const isCounted = new RegExp(`/(?:${sources.join('|')}|saxes)/`);
 
 interface Coverage {
   readonly result: readonly {
@@ -36,7 +40,7 @@ export class StepCounter {
     let steps = 0;
     this.#session.post('Profiler.takePreciseCoverage', (_, { result }: Coverage) => {
       for (const { url, functions } of result) {
-        if (!/\/(?:shared|functions)\/|\/saxes\//.test(url)) continue;
+        if (!isCounted.test(url)) continue;
         for (const { ranges } of functions) for (const { count } of ranges) steps += count;
       }
     });

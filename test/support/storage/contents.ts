@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 export const MiB = 1024 * 1024;
 
 /** Set by `npm run test:long`: the sizes grow. */
-export const long = process.env['STILLAGE_LONG'] !== undefined;
+export const long = process.env['TEST_LONG'] !== undefined;
 
 export function md5(content: Uint8Array | string): string {
   return createHash('md5').update(content).digest('hex');

@@ -1,6 +1,6 @@
 import { fullRights } from '../../../shared/access/identity-rights.ts';
 import { operations as everyOperation } from '../../../functions/operations.ts';
-import { composeServices } from '../../../shared/composition/services.ts';
+import { composeServices } from '../../../functions/compose/services.ts';
 import type { AccessKey, IdentityRights, Project } from '../../../shared/access/identity.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';

@@ -9,7 +9,7 @@ const pages = ['first-day', 'cloud', 'cloud-operations', 'scrub'].map((name) =>
   readFileSync(join(root, `docs/${name}.md`), 'utf8'),
 );
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-const stillage = readdirSync(join(root, 'cli/commands')).join(' ');
+const stillage = readdirSync(join(root, 'local/cli/commands')).join(' ');
 
 /** The shell blocks, each with its lines joined where a backslash continues them. */
 const blocks = pages.flatMap((page) =>

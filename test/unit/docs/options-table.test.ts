@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationPage, withOptions } from '../../../bin/options-table.ts';
-import { allStartOptions } from '../../../server/options/option.ts';
+import { allStartOptions } from '../../../shared/command-line/option.ts';
 
 const page = readFileSync(configurationPage, 'utf8');
 

@@ -16,7 +16,7 @@ describe('x-amz-copy-source', () => {
     ['bucket///', '//'],
     ['bucket/a%20b', 'a b'],
     ['bucket/a b', 'a b'],
-    ['bucket/a+b', 'a+b'],
+    ['bucket/a+b', 'a b'],
     ['bucket/a%2Bb', 'a+b'],
     ['bucket/a%252Bb', 'a%2Bb'],
     ['bucket/a%2fb', 'a/b'],

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import {
-  isConditionalWrite,
+  conditionFields,
+  evaluated,
+  firstDropped,
   judgeDelete,
   judgeRead,
   judgeRenameTarget,
   judgeSource,
   judgeWrite,
-  parseDeleteConditions,
   parseEntityTags,
-  parsePreconditions,
   rangeApplies,
   verdictError,
 } from '../../../shared/http/preconditions.ts';
@@ -22,8 +22,21 @@ const before = 'Fri, 20 Nov 2026 09:59:59 GMT';
 const same = 'Fri, 20 Nov 2026 10:00:00 GMT';
 const after = 'Fri, 20 Nov 2026 10:00:01 GMT';
 
-function conditions(fields: Record<string, string>, prefix = '') {
-  return parsePreconditions(new Fields(Object.entries(fields).map(([name, value]) => [prefix + name, value])), prefix);
+function conditions(fields: Record<string, string>) {
+  return evaluated.ofRead.read(new Fields(Object.entries(fields)));
+}
+
+function onSource(fields: Record<string, string>) {
+  const prefixed = Object.entries(fields).map(([name, value]) => [`x-amz-copy-source-${name}`, value] as const);
+  return evaluated.ofCopy.read(new Fields(prefixed)).source;
+}
+
+function ofWrite(fields: Record<string, string>) {
+  return evaluated.ofWrite.read(new Fields(Object.entries(fields)));
+}
+
+function ofRename(fields: Record<string, string>) {
+  return evaluated.ofRename.read(new Fields(Object.entries(fields))).target;
 }
 
 describe('entity tags', () => {
@@ -66,14 +79,24 @@ describe('reading the fields', () => {
       ifModifiedSince: Date.UTC(2026, 10, 20, 10),
       ifUnmodifiedSince: undefined,
     });
-    expect(conditions({ 'if-match': 'x' }, 'x-amz-copy-source-').ifMatch).toEqual(['x']);
-    expect(parsePreconditions(new Fields([['x-amz-copy-source-if-match', 'x']])).ifMatch).toBeUndefined();
+    expect(onSource({ 'if-match': 'x' }).ifMatch).toEqual(['x']);
+    expect(conditions({ 'x-amz-copy-source-if-match': 'x' }).ifMatch).toBeUndefined();
   });
 
-  it('tells whether a write is conditional', () => {
-    expect(isConditionalWrite(conditions({ 'if-none-match': '*' }))).toBe(true);
-    expect(isConditionalWrite(conditions({ 'if-match': '' }))).toBe(true);
-    expect(isConditionalWrite(conditions({ 'if-modified-since': same }))).toBe(false);
+  it.each(conditionFields)('%s is dropped by an operation without conditions', (name) => {
+    expect(firstDropped(new Fields([[name, '*']]), undefined)).toBe(name);
+    expect(firstDropped(new Fields([['range', 'bytes=0-1']]), undefined)).toBeUndefined();
+  });
+
+  it.each([
+    ['"a"', 'If-None-Match'],
+    ['', 'If-None-Match'],
+    ['*', undefined],
+    ['"*"', undefined],
+    ['"a", *', undefined],
+  ])('a write evaluates If-None-Match only if there must be nothing: %s', (value, dropped) => {
+    expect(firstDropped(new Fields([['if-none-match', value]]), evaluated.ofWrite)).toBe(dropped);
+    expect(firstDropped(new Fields([['if-none-match', value]]), evaluated.ofRead)).toBeUndefined();
   });
 });
 
@@ -134,7 +157,7 @@ describe('a copy source', () => {
 
   it.each(table)('if-match %s, if-unmodified-since %s, if-none-match %s, if-modified-since %s (GET: %s)', (...row) => {
     const failing = row[4] === 'not-modified' ? (row[2] === '' ? 'If-Modified-Since' : 'If-None-Match') : row[4];
-    expect(judgeSource(conditions(fieldsOf(row), prefix), object)).toEqual(
+    expect(judgeSource(onSource(fieldsOf(row)), object)).toEqual(
       failing === 'proceed' ? 'proceed' : { failed: prefix + failing },
     );
   });
@@ -145,40 +168,36 @@ describe('writes', () => {
     // If-Match, If-None-Match, over an object, over nothing
     ['', '', 'proceed', 'proceed'],
     ['', '*', 'If-None-Match', 'proceed'],
-    ['', '"abc"', 'If-None-Match', 'proceed'],
-    ['', 'abc', 'If-None-Match', 'proceed'],
-    ['', '"x"', 'proceed', 'proceed'],
     ['"abc"', '', 'proceed', 'no-such-key'],
     ['abc', '', 'proceed', 'no-such-key'],
     ['"x"', '', 'If-Match', 'no-such-key'],
     ['*', '', 'proceed', 'no-such-key'],
     ['*', '*', 'If-None-Match', 'no-such-key'],
-    ['"abc"', '"x"', 'proceed', 'no-such-key'],
   ])('If-Match %s, If-None-Match %s → over an object %s, over nothing %s', (match, noneMatch, over, absent) => {
-    const asked = conditions(fieldsOf([match, '', noneMatch, '', '']));
+    const asked = ofWrite(fieldsOf([match, '', noneMatch, '', '']));
     expect(judgeWrite(asked, object)).toEqual(over.startsWith('If-') ? { failed: over } : over);
     expect(judgeWrite(asked, undefined)).toBe(absent);
   });
 
   it('know no dates, but renames do', () => {
-    const unmodified = conditions({ 'if-unmodified-since': before });
-    expect(judgeWrite(unmodified, object)).toBe('proceed');
+    expect(firstDropped(new Fields([['if-unmodified-since', before]]), evaluated.ofWrite)).toBe('If-Unmodified-Since');
+    const unmodified = ofRename({ 'if-unmodified-since': before });
     expect(judgeRenameTarget(unmodified, object)).toEqual({ failed: 'If-Unmodified-Since' });
     expect(judgeRenameTarget(unmodified, undefined)).toBe('proceed');
-    expect(judgeRenameTarget(conditions({ 'if-modified-since': same }), object)).toEqual({
+    expect(judgeRenameTarget(ofRename({ 'if-modified-since': same }), object)).toEqual({
       failed: 'If-Modified-Since',
     });
-    expect(judgeRenameTarget(conditions({ 'if-match': '*' }), undefined)).toBe('no-such-key');
-    expect(judgeRenameTarget(conditions({ 'if-none-match': '*' }), object)).toEqual({ failed: 'If-None-Match' });
+    expect(judgeRenameTarget(ofRename({ 'if-match': '*' }), undefined)).toBe('no-such-key');
+    expect(judgeRenameTarget(ofRename({ 'if-none-match': '*' }), object)).toEqual({ failed: 'If-None-Match' });
   });
 
   it('an empty If-Match matches nothing', () => {
-    expect(judgeWrite(conditions({ 'if-match': '' }), object)).toEqual({ failed: 'If-Match' });
+    expect(judgeWrite(ofWrite({ 'if-match': '' }), object)).toEqual({ failed: 'If-Match' });
   });
 });
 
 describe('DELETE', () => {
-  const asked = (fields: Record<string, string>) => parseDeleteConditions(new Fields(Object.entries(fields)));
+  const asked = (fields: Record<string, string>) => evaluated.ofDelete.read(new Fields(Object.entries(fields)));
   const time = 'x-amz-if-match-last-modified-time';
   const size = 'x-amz-if-match-size';
 
@@ -198,7 +217,7 @@ describe('DELETE', () => {
     [{ 'if-match': 'x', [time]: same, [size]: '9' }, 'If-Match'],
   ])('%j → %s', (fields, verdict) => {
     expect(judgeDelete(asked(fields), object)).toEqual(verdict === 'proceed' ? verdict : { failed: verdict });
-    expect(judgeDelete(asked(fields), undefined)).toBe('proceed');
+    expect(judgeDelete(asked(fields), undefined)).toBe('no-such-key');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { asService, byOperator } from '../../../shared/storage/version-changes/service-authorisation.ts';
-import { lifecycleDeps } from '../../../shared/composition/lifecycle.ts';
+import { lifecycleDeps } from '../../../functions/compose/lifecycle.ts';
 import type { LifecycleDeps } from '../../../shared/lifecycle/apply-lifecycle.ts';
 import type { Versioning } from '../../../shared/storage/buckets/bucket.ts';
 import { realDays } from '../../../shared/lifecycle/lifecycle.ts';

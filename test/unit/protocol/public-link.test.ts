@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { publicUrl, readAs } from '../../../server/options/option-values.ts';
+import { publicUrl, readAs } from '../../../shared/command-line/option-values.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import type { RequestHead } from '../../../shared/protocol/operation.ts';
 import { baseUrl, isHarmless, publicLinkUrl } from '../../../shared/protocol/public-link.ts';

@@ -88,7 +88,8 @@ function askedBy(operation: AnyOperation, method: string): Set<string> {
       const place = { bucket: 'bucket', key: 'key', path: '/', host };
       const channel = { method, secure: true, remoteAddress: '', virtualHost: false, signed: true, caller: anonymous };
       try {
-        operation.parse({ ...place, ...channel, query, settings, fields: new Fields(Object.entries(headers)) });
+        const fields = new Fields(Object.entries(headers));
+        operation.parse({ ...place, ...channel, query, settings, fields }, operation.conditions?.read(fields));
       } catch {
         // The parameters read before the refusal count.
       }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProcessCapacity } from '../../../../server/capacity/capacity.ts';
+import { ProcessCapacity } from '../../../../local/server/capacity/capacity.ts';
 import { Admission } from '../../../../shared/protocol/bodies/admission.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
 

@@ -3,9 +3,9 @@ import { fillPrefixes, listFolded } from '../../../bench/folded-bucket.ts';
 import { openTemporaryData } from '../../../support/disks/temporary-data.ts';
 
 /** Under each prefix: a million keys altogether where there is time. */
-const many = process.env['STILLAGE_LONG'] ? 100_000 : 1500;
+const many = process.env['TEST_LONG'] ? 100_000 : 1500;
 const few = 300;
-const patience = process.env['STILLAGE_LONG'] ? 30 * 60_000 : 3 * 60_000;
+const patience = process.env['TEST_LONG'] ? 30 * 60_000 : 3 * 60_000;
 
 const { deps, createBucket, remove } = await openTemporaryData();
 afterAll(remove);

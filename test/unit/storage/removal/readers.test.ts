@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceReaders } from '../../../../server/release/service-readers.ts';
+import { ServiceReaders } from '../../../../local/server/release/service-readers.ts';
 import { SystemClock } from '../../../../shared/adapters/system/system-clock.ts';
 import { Readers, type ReadersState } from '../../../../shared/storage/removal/readers.ts';
 

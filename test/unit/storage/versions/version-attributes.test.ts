@@ -147,6 +147,7 @@ describe('every attribute', () => {
       const md5 = new Uint8Array(16);
       expect(listed.copyMd5(md5)).toBe(full.md5.length);
       expect(md5[0]).toBe(full.md5[0]);
+      expect(full.checksum).toMatchObject(listed.checksum!);
       expect(listed.key).toBe('key');
     }
   });

@@ -1,0 +1,80 @@
+import type { Projects } from '../../shared/access/identity.ts';
+import { Sessions } from '../../shared/access/session-tokens.ts';
+import { Buckets } from '../../shared/storage/buckets/buckets.ts';
+import { Contents } from '../../shared/storage/objects/contents.ts';
+import { FlaggedQuotas } from '../../shared/storage/quotas/flagged-quotas.ts';
+import { Manifests } from '../../shared/storage/objects/manifests.ts';
+import type { ActionKind } from '../../shared/monitoring/alarm-definition.ts';
+import { composeMonitoring } from '../../shared/monitoring/monitoring.ts';
+import { Objects } from '../../shared/storage/objects/objects.ts';
+import { PublicLinks } from '../../shared/storage/objects/public-links.ts';
+import { ContentReferences } from '../../shared/storage/objects/content-references.ts';
+import type { KeyedMutex } from '../../shared/storage/concurrency.ts';
+import { Uploads } from '../../shared/storage/uploads/uploads.ts';
+import { Usage } from '../../shared/storage/quotas/usage.ts';
+import type { BlobStore } from '../../shared/ports/blob-store.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../shared/ports/randomness.ts';
+import type { Secrets } from '../../shared/ports/secrets.ts';
+import type { Services, Settings } from '../../shared/protocol/operation.ts';
+
+/** The adapters of a composition root. */
+export interface Adapters {
+  readonly table: KeyValueTable;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** Encrypts objects with SSE-S3; undefined if the blob store encrypts everything. */
+  readonly managedKey: Uint8Array | undefined;
+  readonly secrets: Secrets;
+  /** Set if many requests run in one process. */
+  readonly mutex?: Pick<KeyedMutex, 'run'>;
+  /** The available alarm actions. */
+  readonly actionKinds: ReadonlySet<ActionKind>;
+}
+
+/** The services that depend on the number of writing processes. */
+export type Counters = Pick<Services, 'usage' | 'quotas'>;
+
+/** Returns the counters and quotas for many writing processes: counters follow the change feed, and full buckets have a flag. */
+const countersOfMany = (usage: Usage): Counters => ({ usage, quotas: new FlaggedQuotas() });
+
+/**
+ * Builds the services that operations use from these adapters.
+ * @param deployment.counters builds counters and quotas from those that follow the feed. Default: those for many processes
+ */
+export function composeServices(
+  adapters: Adapters,
+  {
+    projects,
+    settings,
+    counters = countersOfMany,
+    logIsWritten,
+  }: {
+    readonly projects: Projects;
+    readonly settings: Settings;
+    readonly counters?: (usage: Usage) => Counters;
+    readonly logIsWritten?: Services['logIsWritten'];
+  },
+): Services {
+  const { blobs, clock } = adapters;
+  const buckets = new Buckets(adapters);
+  const manifests = new Manifests(adapters);
+  return {
+    buckets,
+    objects: new Objects({ ...adapters, buckets }),
+    uploads: new Uploads({ ...adapters, buckets, manifests }),
+    contents: new Contents({ ...adapters, manifests }),
+    contentReferences: new ContentReferences(adapters),
+    ...counters(new Usage(adapters)),
+    monitoring: composeMonitoring({ ...adapters, buckets }),
+    publicLinks: new PublicLinks({ ...adapters, buckets }),
+    blobs,
+    projects,
+    sessions: new Sessions(adapters),
+    clock,
+    settings,
+    logIsWritten,
+  };
+}

@@ -1,0 +1,118 @@
+import { Command, type Option } from 'commander';
+import type { Ask } from '../../functions/admin/command.ts';
+import { UsageError } from '../../shared/errors/operator-error.ts';
+import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from './administrators.ts';
+import { examplesHelp, headings } from './help.ts';
+import { deployment, region } from '../../shared/command-line/option-values.ts';
+import { option, startOption } from '../../shared/command-line/option.ts';
+import { withDeps, type Deps } from './data-deps.ts';
+import type { Report } from '../../shared/command-line/report.ts';
+
+/** A command of a family: `stillage <family> <verb>`. */
+interface Described {
+  readonly name: string;
+  readonly does: string;
+  /** `['<name>', 'description']`; `[name]` is optional. */
+  readonly operands?: readonly (readonly [syntax: string, description: string])[];
+  readonly options?: readonly Option[];
+  /** Command lines without the leading `stillage`. */
+  readonly examples: readonly string[];
+}
+
+/** An administrative command, which works on a data directory and on a cloud deployment. */
+export interface Verb<Options> extends Described {
+  /** Options that the service of a data directory was started with. A cloud deployment knows its own. */
+  readonly service?: readonly Option[];
+  /** @throws OperatorError, which is shown as one line */
+  readonly act: (ask: Ask, operands: readonly string[], options: Options) => Promise<Report | string>;
+}
+
+/** A command that runs on a data directory only. */
+export interface LocalVerb<Options> extends Described {
+  /** @throws OperatorError, S3Error or AccountRefusal: each is shown as one line */
+  readonly act: (deps: Deps, operands: readonly string[], options: Options) => Promise<Report | string>;
+}
+
+/** Returns `stillage <name>` with its verbs. */
+export function family(name: string, description: string, verbs: readonly Command[]): Command {
+  const command = new Command(name).description(description).helpCommand(false);
+  for (const verb of verbs) command.addCommand(verb);
+  return command;
+}
+
+/** Returns a command that runs on a data directory or a cloud deployment and prints its report, with `--json` as JSON. */
+export function verb<Options extends object = object>({ service = [], act, ...described }: Verb<Options>): Command {
+  const command = describe(described, service);
+  const cloud = [
+    option('--cloud <deployment>', 'stage of a cloud deployment, or the ARN of its function', deployment).env(
+      'STILLAGE_CLOUD',
+    ),
+    option('--aws-region <region>', 'region of the deployment', region).default(undefined, "the AWS CLI's"),
+  ];
+  for (const one of cloud) command.addOption(one.helpGroup(headings.cloud));
+  return command.action(async () => {
+    const given = command.opts<Options>();
+    const administrator = await administratorFor(command, service);
+    try {
+      print(await act(administrator.ask, command.args, given), command);
+    } finally {
+      await administrator.close();
+    }
+  });
+}
+
+/** Returns a command that runs on a data directory only and prints its report, with `--json` as JSON. */
+export function localVerb<Options extends object = object>({ act, ...described }: LocalVerb<Options>): Command {
+  const command = describe(described, []);
+  return command.action(async () => {
+    const { data } = command.opts<{ readonly data: string }>();
+    print(await withDeps(data, (deps) => act(deps, command.args, command.opts<Options>())), command);
+  });
+}
+
+function describe(
+  { name, does, operands = [], options = [], examples }: Described,
+  service: readonly Option[],
+): Command {
+  const command = new Command(name).description(does);
+  for (const [syntax, description] of operands) command.argument(syntax, description);
+  for (const one of options) command.addOption(one);
+  command.option('--json', 'print JSON');
+  for (const one of [dataOption(), ...service]) command.addOption(one.helpGroup(headings.machine));
+  return command.addHelpText('after', examplesHelp(examples));
+}
+
+/** Returns the option for the data directory of a service. */
+export function dataOption(): Option {
+  return startOption('data', 'data directory of the service, running or not');
+}
+
+/** Returns `--limit` for a command that checks what the service does. */
+export function limitOfService(): Option {
+  return startOption('limit', 'limit that the service was started with');
+}
+
+/** Opens the data directory or the deployment. The command line takes precedence over the environment. @throws OperatorError */
+async function administratorFor(command: Command, service: readonly Option[]): Promise<Administrator> {
+  const { data, cloud, awsRegion, ...options } = command.opts<
+    ServiceOptions & { readonly data: string; readonly cloud?: string; readonly awsRegion?: string }
+  >();
+  const isSaid = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  if (cloud === undefined || (isSaid('data') && !isSaid('cloud'))) {
+    if (awsRegion !== undefined) throw new UsageError('--aws-region needs --cloud');
+    return onDataDirectory(data, options);
+  }
+  if (isSaid('data')) throw new UsageError('--data and --cloud cannot be used together');
+  if (!isSaid('cloud') && command.getOptionValueSource('data') === 'env') {
+    throw new UsageError('STILLAGE_DATA and STILLAGE_CLOUD are both set: choose with --data or --cloud');
+  }
+  const refused = service.find((one) => isSaid(one.attributeName()));
+  if (refused) throw new UsageError(`${refused.long} cannot be used with --cloud: a deployment has its own setting`);
+  return inCloud(cloud, awsRegion);
+}
+
+function print(report: Report | string, command: Command): void {
+  const { data, text } = typeof report === 'string' ? { data: { message: report }, text: report } : report;
+  const { json } = command.opts<{ readonly json?: true }>();
+  process.stdout.write(`${json === true ? JSON.stringify(data, undefined, 2) : text}\n`);
+}

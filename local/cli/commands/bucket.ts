@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { family, verb } from '../command.ts';
+import { projectCommands } from './project.ts';
+import {
+  bucketsOf,
+  confirm,
+  contentsOf,
+  contentsText,
+  emptyAndRemove,
+  emptyBucket,
+  emptyingCommands,
+  lockedText,
+  listBuckets,
+  refuseUnasked,
+  yesOption,
+  type ConfirmedOptions,
+  type ListedBucket,
+} from '../emptying.ts';
+import { tableReport, time } from '../../../shared/command-line/report.ts';
+import { option } from '../../../shared/command-line/option.ts';
+import { sizeText } from '../../../shared/command-line/sizes.ts';
+import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
+import { S3Error } from '../../../shared/errors/s3-error.ts';
+import { argument, command } from '../../../functions/admin/command.ts';
+
+export const bucketCommands = {
+  list: listBuckets,
+  /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
+  removePolicy: command('bucket remove-policy', { bucket: argument.text }, async ({ buckets }, given) => {
+    const bucket = await buckets.load(given.bucket);
+    const policy = await buckets.documents.of(bucket, 'policy');
+    if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');
+    await buckets.documents.set(asService(bucket), 'policy', undefined);
+    return { bucket: bucket.name, policy: policy['text'] as string };
+  }),
+};
+
+/** Returns `stillage bucket`. */
+export function bucketFamily(): Command {
+  return family('bucket', 'List, empty and remove buckets, and policies that lock out their owners', [
+    verb({
+      name: 'list',
+      does: 'List the buckets of a project, or of all projects, with their size',
+      operands: [['[project]', 'project@customer, or its canonical user id']],
+      examples: ['bucket list', 'bucket list shop@acme --json'],
+      act: async (ask, [project]) => {
+        const projects = project === undefined ? (await ask(projectCommands.list, {})).map(({ id }) => id) : [project];
+        const buckets: ListedBucket[] = [];
+        for (const one of projects) buckets.push(...(await bucketsOf(ask, one)));
+        return tableReport(
+          buckets,
+          [
+            ['BUCKET', ({ bucket }) => bucket],
+            ['PROJECT', ({ project: email }) => email],
+            ['OBJECTS', ({ objects }) => String(objects)],
+            ['SIZE', ({ bytes }) => sizeText(bytes)],
+            ['CREATED', ({ created }) => time(created)],
+          ],
+          'no buckets',
+        );
+      },
+    }),
+    verb<ConfirmedOptions>({
+      name: 'empty',
+      does: 'Remove all objects, versions and uploads of a bucket, also while the service runs',
+      operands: [['<bucket>', 'name of the bucket']],
+      options: [yesOption()],
+      examples: ['bucket empty photos', 'bucket empty photos --yes --json'],
+      act: async (ask, [bucket], options) => {
+        refuseUnasked(options);
+        const { id, ...contents } = await contentsOf(ask, bucket!);
+        await confirm(bucket!, `${bucket}: ${contentsText(contents)}`, options);
+        const { locked, ...removed } = await emptyBucket(ask, bucket!, id);
+        const data = { bucket, found: contents, removed, ...(locked > 0 && { locked }) };
+        return { data, text: locked === 0 ? `emptied ${bucket}` : `${bucket} is not empty: ${lockedText(locked)}` };
+      },
+    }),
+    verb<ConfirmedOptions & { readonly contents?: true }>({
+      name: 'remove',
+      does: 'Remove an empty bucket or, with --contents, a bucket with all that it holds',
+      operands: [['<bucket>', 'name of the bucket']],
+      options: [option('--contents', 'empty it first'), yesOption()],
+      examples: ['bucket remove photos', 'bucket remove photos --contents --yes'],
+      act: async (ask, [bucket], { contents: withContents, ...options }) => {
+        if (!withContents) {
+          await ask(emptyingCommands.remove, { bucket: bucket! });
+          return `removed ${bucket}`;
+        }
+        refuseUnasked(options);
+        const { id, ...contents } = await contentsOf(ask, bucket!);
+        await confirm(bucket!, `${bucket}: ${contentsText(contents)}`, options);
+        const removed = await emptyAndRemove(ask, bucket!, id);
+        return { data: { bucket, found: contents, removed }, text: `removed ${bucket}` };
+      },
+    }),
+    verb({
+      name: 'remove-policy',
+      does: 'Remove the policy of a bucket, even if it denies everybody, and print it',
+      operands: [['<bucket>', 'name of the bucket']],
+      examples: ['bucket remove-policy photos', 'bucket remove-policy photos > policy.json'],
+      act: async (ask, [bucket]) => {
+        const removed = await ask(bucketCommands.removePolicy, { bucket: bucket! });
+        return { data: removed, text: removed.policy };
+      },
+    }),
+  ]);
+}

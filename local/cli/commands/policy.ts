@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { family, verb } from '../command.ts';
+import { tableReport } from '../../../shared/command-line/report.ts';
+import { argument, command } from '../../../functions/admin/command.ts';
+
+const named = { user: argument.text } as const;
+const ofUser = { user: argument.text, policy: argument.text } as const;
+
+export const policyCommands = {
+  list: command('policy list', named, ({ policies }, { user }) => policies.policies(user)),
+  show: command('policy show', ofUser, ({ policies }, { user, policy }) => policies.policy(user, policy)),
+  put: command('policy put', { ...ofUser, document: argument.text }, ({ policies }, { user, policy, document }) =>
+    policies.put(user, policy, document),
+  ),
+  remove: command('policy remove', ofUser, ({ policies }, { user, policy }) => policies.remove(user, policy)),
+  attach: command('policy attach', ofUser, ({ policies }, { user, policy }) => policies.attach(user, policy)),
+  detach: command('policy detach', ofUser, ({ policies }, { user, policy }) => policies.detach(user, policy)),
+};
+
+const which = ['<user>', 'project:user@customer'] as const;
+const managed = ['<policy>', 'name or ARN of a managed policy'] as const;
+const inline = ['<policy>', 'name of the policy'] as const;
+
+/** Returns `stillage policy`. */
+export function policyFamily(): Command {
+  return family('policy', 'Manage the policies of users, which say what they may do', [
+    verb({
+      name: 'list',
+      does: 'List the policies of a user',
+      operands: [which],
+      examples: ['policy list shop:ci@acme'],
+      act: async (ask, [user]) =>
+        tableReport(
+          await ask(policyCommands.list, { user: user! }),
+          [
+            ['POLICY', ({ policy }) => policy],
+            ['KIND', ({ kind }) => kind],
+          ],
+          'no policies: the user may do nothing',
+        ),
+    }),
+    verb({
+      name: 'show',
+      does: 'Show a policy of a user',
+      operands: [which, ['<policy>', 'name of the policy']],
+      examples: ['policy show shop:ci@acme access'],
+      act: async (ask, [user, policy]) => {
+        const text = await ask(policyCommands.show, { user: user!, policy: policy! });
+        return { data: JSON.parse(text) as unknown, text };
+      },
+    }),
+    verb({
+      name: 'put',
+      does: 'Give a user a policy of their own, in place of the one of that name',
+      operands: [which, inline, ['<document>', 'the policy, in JSON']],
+      examples: ['policy put shop:ci@acme uploads "$(cat policy.json)"'],
+      act: async (ask, [user, policy, document]) => {
+        await ask(policyCommands.put, { user: user!, policy: policy!, document: document! });
+        return `${user} has the policy ${policy}`;
+      },
+    }),
+    verb({
+      name: 'remove',
+      does: 'Remove a policy of a user',
+      operands: [which, inline],
+      examples: ['policy remove shop:ci@acme uploads'],
+      act: async (ask, [user, policy]) => {
+        await ask(policyCommands.remove, { user: user!, policy: policy! });
+        return `${user} no longer has the policy ${policy}`;
+      },
+    }),
+    verb({
+      name: 'attach',
+      does: 'Attach a managed policy to a user',
+      operands: [which, managed],
+      examples: ['policy attach shop:ci@acme AmazonS3ReadOnlyAccess'],
+      act: async (ask, [user, policy]) => {
+        await ask(policyCommands.attach, { user: user!, policy: policy! });
+        return `${user} has the policy ${policy}`;
+      },
+    }),
+    verb({
+      name: 'detach',
+      does: 'Detach a managed policy from a user',
+      operands: [which, managed],
+      examples: ['policy detach shop:ci@acme FullAccess'],
+      act: async (ask, [user, policy]) => {
+        await ask(policyCommands.detach, { user: user!, policy: policy! });
+        return `${user} no longer has the policy ${policy}`;
+      },
+    }),
+  ]);
+}

@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import { checkCanonicalId, checkDisplayName } from '../../../shared/access/account-names.ts';
+import { option } from '../../../shared/command-line/option.ts';
+import { checked } from '../../../shared/command-line/option-values.ts';
+import { family, verb } from '../command.ts';
+import { count, recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
+import { keyCommands } from './key.ts';
+import { userCommands } from './user.ts';
+import {
+  bucketsOf,
+  confirm,
+  contentsOf,
+  contentsText,
+  emptyAndRemove,
+  refuseUnasked,
+  yesOption,
+  type ConfirmedOptions,
+} from '../emptying.ts';
+import { statusColumns, statusOf, suspensions } from '../status.ts';
+import { bucketCountOf, ownsNoBucket } from '../../../shared/storage/buckets/bucket-reads.ts';
+import { argument, command, optional, present, type Ask, suspending } from '../../../functions/admin/command.ts';
+
+const named = { project: argument.text } as const;
+
+export const projectCommands = {
+  create: command(
+    'project create',
+    { ...named, id: optional(argument.text), displayName: optional(argument.text) },
+    ({ accounts }, { project, ...given }) => accounts.createProject(project, present(given)),
+  ),
+  list: command('project list', { customer: optional(argument.text) }, async ({ accounts }, { customer }) => {
+    if (customer !== undefined) await accounts.customer(customer);
+    return accounts.projects(customer);
+  }),
+  show: command('project show', named, async ({ accounts, table }, given) => {
+    const project = await accounts.project(given.project);
+    const users = (await accounts.users(project.id)).map(({ user }) => user);
+    return { ...project, users, buckets: await bucketCountOf(table, project.id) };
+  }),
+  ...suspending('project', ({ accounts }, name, isSuspended) => accounts.suspendProject(name, isSuspended)),
+  remove: command('project remove', named, ({ accounts }, { project }) =>
+    accounts.removeProject(project, ownsNoBucket),
+  ),
+};
+
+const which = [['<project>', 'project@customer, or its canonical user id']] as const;
+
+/** Returns `stillage project`. */
+export function projectFamily(): Command {
+  return family('project', 'Manage projects, which own buckets and objects', [
+    verb<{ id?: string; displayName?: string }>({
+      name: 'create',
+      does: 'Create a project of a customer',
+      operands: [['<project>', 'project@customer']],
+      options: [
+        option(
+          '--id <id>',
+          'canonical user id, shown as the owner of buckets and objects',
+          checked(checkCanonicalId),
+        ).default(undefined, 'a UUID'),
+        option('--display-name <name>', 'display name of the owner', checked(checkDisplayName)).default(
+          undefined,
+          'the name of the project',
+        ),
+      ],
+      examples: ['project create shop@acme', 'project create shop@acme --display-name "The shop"'],
+      act: async (ask, [name], { id, displayName }) => {
+        const project = await ask(projectCommands.create, { project: name!, id, displayName });
+        const [short, customer] = project.email.split('@');
+        const next = `stillage user create ${short}:<user>@${customer}`;
+        return { data: project, text: `created ${project.email} with the id ${project.id}; next: ${next}` };
+      },
+    }),
+    verb({
+      name: 'list',
+      does: 'List the projects of a customer, or all projects',
+      operands: [['[customer]', 'name of the customer']],
+      examples: ['project list', 'project list acme --json'],
+      act: async (ask, [customer]) =>
+        tableReport(
+          await ask(projectCommands.list, { customer }),
+          [['PROJECT', ({ email }) => email], ['ID', ({ id }) => id], ...statusColumns],
+          'no projects',
+        ),
+    }),
+    verb({
+      name: 'show',
+      does: 'Show a project and its users',
+      operands: which,
+      examples: ['project show shop@acme'],
+      act: async (ask, [name]) => {
+        const project = await ask(projectCommands.show, { project: name! });
+        const { users, buckets } = project;
+        return recordReport(project, [
+          ['project', project.email],
+          ['id', project.id],
+          ['display name', project.displayName],
+          ['status', statusOf(project)],
+          ['created', time(project.created)],
+          ['users', users.join(', ') || count(0, 'user')],
+          ['buckets', `${buckets} of ${project.bucketQuota ?? 'the default'}`],
+        ]);
+      },
+    }),
+    ...suspensions('project', '<project>', 'shop@acme', projectCommands),
+    verb<ConfirmedOptions & { readonly contents?: true }>({
+      name: 'remove',
+      does: 'Remove a project without users and buckets or, with --contents, with all that it has',
+      operands: which,
+      options: [
+        option('--contents', 'remove its buckets with all they hold, its users and their keys first'),
+        yesOption(),
+      ],
+      examples: ['project remove shop@acme', 'project remove shop@acme --contents --yes'],
+      act: async (ask, [name], { contents, ...options }) => {
+        if (contents) return removeWithContents(ask, name!, options);
+        await ask(projectCommands.remove, { project: name! });
+        return `removed ${name}`;
+      },
+    }),
+  ]);
+}
+
+/**
+ * Removes a project with its buckets, users and keys. It is suspended first, so that nobody writes to the buckets. Run again after an
+ * interruption, this goes on with what is left.
+ */
+async function removeWithContents(ask: Ask, name: string, options: ConfirmedOptions): Promise<Report> {
+  refuseUnasked(options);
+  const { email, users } = await ask(projectCommands.show, { project: name });
+  const keys = await ask(keyCommands.list, { of: email });
+  const buckets = [];
+  for (const { bucket } of await bucketsOf(ask, email)) buckets.push({ bucket, ...(await contentsOf(ask, bucket)) });
+  const lines = buckets.map((one) => `  ${one.bucket}: ${contentsText(one)}`);
+  const summary = `${email}: ${count(buckets.length, 'bucket')}, ${count(users.length, 'user')}, ${count(keys.length, 'key')}`;
+  await confirm(email, [summary, ...lines].join('\n'), options);
+  await ask(projectCommands.suspend, { project: email });
+  for (const { bucket, id } of buckets) await emptyAndRemove(ask, bucket, id);
+  for (const user of users) await ask(userCommands.remove, { user });
+  await ask(projectCommands.remove, { project: email });
+  const data = { project: email, buckets: buckets.map(({ id: _, ...one }) => one), users, keys: keys.length };
+  return { data, text: `removed ${email}` };
+}

@@ -1,0 +1,167 @@
+import type { Command } from 'commander';
+import * as z from 'zod/mini';
+import { AccountRefusal } from '../../../shared/access/account-names.ts';
+import { accesses, shortPolicy, type Access } from '../../../shared/access/short-policy.ts';
+import { parsePrivilege } from '../../../shared/accounts/administration.ts';
+import { checkPolicy } from '../../../shared/accounts/user-policies.ts';
+import { UsageError } from '../../../shared/errors/operator-error.ts';
+import { checkBucketName } from '../../../shared/http/bucket-name.ts';
+import { option } from '../../../shared/command-line/option.ts';
+import { checked } from '../../../shared/command-line/option-values.ts';
+import { family, verb } from '../command.ts';
+import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
+import { statusColumns, statusOf, suspensions } from '../status.ts';
+import { argument, command, optional, suspending } from '../../../functions/admin/command.ts';
+
+const named = { user: argument.text } as const;
+const privilegeOfUser = { user: argument.text, privilege: argument.text } as const;
+
+export const userCommands = {
+  create: command(
+    'user create',
+    { ...named, without: optional(argument.texts), policy: optional(argument.text) },
+    ({ accounts }, { user, without = [], policy }) =>
+      accounts.createUser(user, without.map(parsePrivilege), policy && checkPolicy(policy)),
+  ),
+  list: command('user list', { project: argument.text }, ({ accounts }, { project }) => accounts.users(project)),
+  show: command('user show', named, async ({ accounts, keys, policies }, given) => {
+    const user = await accounts.user(given.user);
+    const held = (await policies.policies(given.user)).map(({ policy }) => policy);
+    return { ...user, policies: held, keys: (await keys.keys(given.user)).map(({ accessKeyId }) => accessKeyId) };
+  }),
+  grant: command('user grant', privilegeOfUser, ({ accounts }, { user, privilege }) =>
+    accounts.setPrivilege(user, parsePrivilege(privilege), true),
+  ),
+  revoke: command('user revoke', privilegeOfUser, ({ accounts }, { user, privilege }) =>
+    accounts.setPrivilege(user, parsePrivilege(privilege), false),
+  ),
+  ...suspending('user', ({ accounts }, name, isSuspended) => accounts.suspendUser(name, isSuspended)),
+  remove: command('user remove', named, ({ accounts }, { user }) => accounts.removeUser(user)),
+};
+
+const which = ['<user>', 'project:user@customer'] as const;
+
+/** Returns `stillage user`. */
+export function userFamily(): Command {
+  const privileges = z.pipe(
+    checked(parsePrivilege),
+    z.transform((privilege) => [privilege]),
+  );
+  return family('user', 'Manage users of projects', [
+    verb<{ without?: readonly string[]; bucket?: string; prefix?: string; access?: Access }>({
+      name: 'create',
+      does: 'Create a user of a project',
+      operands: [which],
+      options: [
+        option('--without <privilege...>', 'privileges not to grant: monitoring', privileges).default(
+          undefined,
+          'all are granted',
+        ),
+        option('--bucket <bucket>', 'the only bucket that the user may use', checked(bucketName)).default(
+          undefined,
+          'all of the project',
+        ),
+        option(
+          '--prefix <prefix>',
+          'the beginning of the keys that the user may use, with --bucket',
+          checked(keyPrefix),
+        ).default(undefined, 'all keys'),
+        option('--access <access>', 'what the user may do there, with --bucket')
+          .choices(accesses)
+          .default(undefined, 'read'),
+      ],
+      examples: [
+        'user create shop:ci@acme',
+        'user create shop:ci@acme --without monitoring',
+        'user create shop:ci@acme --bucket photos --prefix 2026/ --access read-write',
+      ],
+      act: async (ask, [name], { without, ...of }) => {
+        const policy = policyOf(of);
+        const user = await ask(userCommands.create, { user: name!, without, policy });
+        const next = `created ${user.user}; next: stillage key create ${user.user}`;
+        if (policy === undefined) return { data: user, text: next };
+        return { data: { ...user, policy: JSON.parse(policy) as unknown }, text: `${policy}\n${next}` };
+      },
+    }),
+    verb({
+      name: 'list',
+      does: 'List the users of a project',
+      operands: [['<project>', 'project@customer, or its canonical user id']],
+      examples: ['user list shop@acme'],
+      act: async (ask, [project]) =>
+        tableReport(
+          await ask(userCommands.list, { project: project! }),
+          [
+            ['USER', ({ user }) => user],
+            ['PRIVILEGES', ({ privileges }) => privileges.join(',') || '-'],
+            ...statusColumns,
+          ],
+          'no users',
+        ),
+    }),
+    verb({
+      name: 'show',
+      does: 'Show a user and their keys',
+      operands: [which],
+      examples: ['user show shop:ci@acme'],
+      act: async (ask, [name]) => {
+        const user = await ask(userCommands.show, { user: name! });
+        return recordReport(user, [
+          ['user', user.user],
+          ['project id', user.project.id],
+          ['status', statusOf(user)],
+          ['created', time(user.created)],
+          ['privileges', user.privileges.join(', ') || 'none'],
+          ['policies', user.policies.join(', ') || 'none'],
+          ['keys', user.keys.join(', ') || count(0, 'key')],
+        ]);
+      },
+    }),
+    ...privilegeVerbs(),
+    ...suspensions('user', '<user>', 'shop:ci@acme', userCommands),
+    verb({
+      name: 'remove',
+      does: 'Remove a user and their keys; objects stay with the project',
+      operands: [which],
+      examples: ['user remove shop:ci@acme'],
+      act: async (ask, [name]) => {
+        await ask(userCommands.remove, { user: name! });
+        return `removed ${name}`;
+      },
+    }),
+  ]);
+}
+
+/** Returns the policy that the options of a short form stand for. @throws UsageError */
+function policyOf(of: { bucket?: string; prefix?: string; access?: Access }): string | undefined {
+  if (of.bucket !== undefined) return shortPolicy(of.bucket, of.prefix ?? '', of.access ?? 'read');
+  if (of.prefix === undefined && of.access === undefined) return undefined;
+  throw new UsageError('--prefix and --access need --bucket');
+}
+
+function bucketName(text: string): string {
+  checkBucketName(text);
+  return text;
+}
+
+function keyPrefix(text: string): string {
+  if (text !== '' && Buffer.byteLength(text) <= 1024 && !/\p{Cc}/u.test(text)) return text;
+  throw new AccountRefusal('a prefix must have 1 to 1024 bytes, none of them a control character');
+}
+
+function privilegeVerbs(): readonly Command[] {
+  const change = (name: 'grant' | 'revoke', does: string): Command =>
+    verb({
+      name,
+      does,
+      operands: [which, ['<privilege>', 'monitoring']],
+      examples: [`user ${name} shop:ci@acme monitoring`],
+      act: async (ask, [user, privilege]) => {
+        await ask(userCommands[name], { user: user!, privilege: privilege! });
+        return name === 'grant'
+          ? `${user} has the privilege ${privilege}`
+          : `${user} no longer has the privilege ${privilege}`;
+      },
+    });
+  return [change('grant', 'Grant a privilege that was revoked'), change('revoke', 'Revoke a privilege of a user')];
+}

@@ -1,0 +1,122 @@
+import cluster from 'node:cluster';
+import { Command, CommanderError } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+import { TableBusy } from '../../shared/ports/key-value-table.ts';
+import { OperatorError, UsageError } from '../../shared/errors/operator-error.ts';
+import { families } from './commands/families.ts';
+import { withHelpStyle } from './help.ts';
+import { endWithReader, quietEngine } from './standard-output.ts';
+
+/** The exit code after a mistake in the command line; other failures exit with 1. */
+const usageExitCode = 2;
+
+/** Runs the program `stillage`. Every setting is also an environment variable; an empty variable counts as unset. */
+export async function run(argv: readonly string[]): Promise<void> {
+  endWithReader();
+  quietEngine();
+  for (const [name, value] of Object.entries(process.env)) {
+    if (name.startsWith('STILLAGE_') && value === '') delete process.env[name];
+  }
+  try {
+    const command = program();
+    readFlags(command, process.env);
+    warnOfUnknown(command, process.env);
+    await command.parseAsync(withCommand(argv));
+  } catch (error) {
+    if (error instanceof TableBusy) throw refusedTable(error);
+    if (!(error instanceof CommanderError)) throw error;
+    // Commander has printed it. Help and version exit with 0.
+    process.exitCode = error.exitCode === 0 ? 0 : usageExitCode;
+  }
+}
+
+function refusedTable({ cause }: TableBusy): OperatorError {
+  const why = cause instanceof Error ? `: ${cause.message.split(':', 1)[0]!}` : '';
+  return new OperatorError(`the table cannot be written${why}: make room on its disk, if that is full, and try again`);
+}
+
+/** Inserts `start` if no command is named: `stillage`, `stillage --port 9001`. Help and version belong to the program. */
+function withCommand([node = '', file = '', ...rest]: readonly string[]): string[] {
+  const [first] = rest;
+  const isOfProgram = first !== undefined && (!first.startsWith('-') || /^(?:-h|--help|-V|--version)$/.test(first));
+  return [node, file, ...(isOfProgram ? [] : ['start']), ...rest];
+}
+
+function program(): Command {
+  const command = new Command('stillage')
+    .description('S3-compatible object storage for your own tenants.')
+    .version(packageJson.version, '-V, --version', 'print the version')
+    .usage('[command] [options]');
+  for (const family of families) command.addCommand(family());
+  command.addHelpText('after', helpOnSettings(command));
+  prepare(command);
+  return withHelpStyle(command);
+}
+
+/** Returns the environment variable of each option, and where the documentation is. */
+function helpOnSettings(command: Command): string {
+  const variables = new Map<string, string>();
+  for (const { options } of commandsOf(command)) {
+    for (const { envVar, flags } of options) if (envVar !== undefined) variables.set(envVar, flags);
+  }
+  const width = Math.max(...[...variables.keys()].map((name) => name.length)) + 2;
+  const lines = [...variables].sort(([one], [other]) => (one < other ? -1 : 1));
+  return `
+Environment variables (an option on the command line takes precedence):
+${lines.map(([name, flags]) => `  ${name.padEnd(width)}${flags}`).join('\n')}
+
+Examples:
+  stillage                                start the service on 127.0.0.1:9000, with its data in ./data
+  stillage start --port 9100 --data /var/lib/stillage
+  stillage customer create acme           create a customer, also while the service runs
+  stillage key create --help              every command has help, with examples
+
+Documentation: README.md and docs/; every setting: docs/configuration.md`;
+}
+
+/** Variables that are no options: the key of the first start, and those of tests. */
+const otherVariables = /^STILLAGE_(?:ACCESS_KEY|SECRET_KEY|TEST_\w+)$/;
+
+/** Warns of variables that no option has: a misspelt setting would otherwise be ignored in silence. Workers leave it to their primary process. */
+function warnOfUnknown(command: Command, environment: NodeJS.ProcessEnv): void {
+  if (cluster.isWorker) return;
+  const known = new Set(commandsOf(command).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
+  for (const name of Object.keys(environment)) {
+    if (!name.startsWith('STILLAGE_') || known.has(name) || otherVariables.test(name)) continue;
+    process.stderr.write(`stillage: warning: ${name} is no setting and has no effect; stillage --help lists them\n`);
+  }
+}
+
+function commandsOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)];
+}
+
+/** Makes commander throw instead of exiting, so that output still being written is not cut off. */
+function prepare(command: Command): void {
+  command.exitOverride().helpCommand(false);
+  command.commands.forEach(prepare);
+}
+
+const meanings: Readonly<Record<string, boolean>> = {
+  ...{ true: true, 1: true, yes: true, on: true },
+  ...{ false: false, 0: false, no: false, off: false },
+};
+
+/**
+ * Reads the environment variables of options without a value: `true`, `1`, `yes` and `on` set the option, `false`, `0`, `no` and `off` do not.
+ * Commander takes any value for yes.
+ * @throws OperatorError for any other value
+ */
+export function readFlags(command: Command, environment: NodeJS.ProcessEnv): void {
+  for (const option of command.options) {
+    const { envVar: variable } = option;
+    if (option.required || option.optional || variable === undefined) continue;
+    const value = environment[variable];
+    if (value === undefined) continue;
+    const meaning = meanings[value.trim().toLowerCase()];
+    if (meaning === undefined) throw new UsageError(`${variable} must be true or false, not ${JSON.stringify(value)}`);
+    // Commander falls back to the default if the option has no variable.
+    if (!meaning) delete (option as { envVar?: string }).envVar;
+  }
+  for (const sub of command.commands) readFlags(sub, environment);
+}

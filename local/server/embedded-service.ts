@@ -1,0 +1,324 @@
+import { Accounts, type ProjectDeclaration } from '../../shared/accounts/accounts.ts';
+import { RequestMeter } from '../../shared/billing/request-meter.ts';
+import type { Amount } from '../../shared/storage/amount.ts';
+import { KeyedMutex } from '../../shared/storage/concurrency.ts';
+import { garbagePartitions, itemKey } from '../../shared/storage/table/keys.ts';
+import { settled } from '../../shared/storage/table/settled.ts';
+import { LifecyclePasses } from '../../shared/lifecycle/lifecycle-passes.ts';
+import { Notifications } from '../../shared/monitoring/notifications.ts';
+import { ExactQuotas } from '../../shared/storage/quotas/exact-quotas.ts';
+import type { Usage } from '../../shared/storage/quotas/usage.ts';
+import { keepLockTime } from '../../shared/storage/table/lock-clock.ts';
+import { BucketPurge } from '../../shared/storage/removal/bucket-purge.ts';
+import { Readers } from '../../shared/storage/removal/readers.ts';
+import { Release } from '../../shared/storage/removal/release.ts';
+import type { BlobStore } from '../../shared/ports/blob-store.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
+import { minute, second } from '../../shared/ports/durations.ts';
+import { isDiskFull } from '../../shared/ports/exhausted.ts';
+import type { ChangeFeed, KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import type { Randomness } from '../../shared/ports/randomness.ts';
+import type { Secrets } from '../../shared/ports/secrets.ts';
+import type { Telemetry } from '../../shared/ports/telemetry.ts';
+import type { Capacity } from '../../shared/protocol/bodies/admission.ts';
+import type { DigestThreads } from '../../shared/protocol/bodies/body-digests.ts';
+import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
+import type { Services, Settings } from '../../shared/protocol/operation.ts';
+import { Pipeline } from '../../shared/protocol/pipeline.ts';
+import { RateLimit, type Rates } from '../../shared/protocol/rate-limit.ts';
+import { operations } from '../../functions/operations.ts';
+import { feedFollowers } from '../../functions/compose/follow-changes.ts';
+import { composeServices, type Counters } from '../../functions/compose/services.ts';
+import { requestIds } from '../../shared/node-http/request-ids.ts';
+import { MeteredTelemetry } from '../../shared/telemetry/charged-telemetry.ts';
+import { FeedRunner } from './schedules/feed-runner.ts';
+import { ensureInitialState } from './first-start/initial-buckets.ts';
+import { scheduleLifecycle } from './schedules/lifecycle-schedule.ts';
+import { managedKey } from './first-start/managed-key.ts';
+import { localActionKinds, scheduleMonitoring } from './schedules/monitoring-schedule.ts';
+import { keepGrace } from './release/release-grace.ts';
+import { ReleaseSchedule } from './release/release-schedule.ts';
+import { ServiceReaders } from './release/service-readers.ts';
+import { repeat } from './schedules/schedule.ts';
+import { scheduleScrub, type BlobParts } from './schedules/background-scrub.ts';
+import type { ServiceActions } from './data-directory/service-socket.ts';
+import { UsageError } from '../../shared/errors/operator-error.ts';
+import type { LogState } from '../../shared/telemetry/log-output.ts';
+import type { StartOptions } from '../../shared/command-line/start-options.ts';
+import { SettledQuotas } from './processes/settled-quotas.ts';
+
+/** The time for which counted requests are in memory only. A crash loses no older ones. */
+const meterTime = 5 * second;
+/** The number of queue entries whose content is freed after one wait for readers, in each partition of the queue. */
+const releasePage = 1000;
+
+/** The stores of a service: those of a data directory, or in memory. */
+export interface Stores {
+  readonly secrets: Secrets;
+  readonly table: KeyValueTable & ChangeFeed;
+  readonly blobs: (BlobStore | BlobParts) & { close(): Promise<void> };
+}
+
+export interface EmbeddedDeps extends Stores {
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly telemetry: Telemetry;
+  /** Projects, users and keys to create before the first request. */
+  readonly declared?: readonly ProjectDeclaration[] | undefined;
+  /** Compute digests of large bodies. */
+  readonly digestThreads?: DigestThreads | undefined;
+  /** The bodies that may be in progress. Default: any number. */
+  readonly capacity?: Capacity | undefined;
+  /** The log of this process, if it writes one itself. */
+  readonly logState?: LogState | undefined;
+  /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
+  readonly primary?: Primary;
+  /** Set in a primary process: resolves once its workers have reported the writes that they have finished, false if one does not answer. */
+  readonly settle?: (() => Promise<boolean>) | undefined;
+}
+
+/** The services that a primary process offers to its workers. */
+interface Primary {
+  readonly mutex: Pick<KeyedMutex, 'run'>;
+  readonly counters: (usage: Usage, limits: Limits) => Counters;
+  /** Returns undefined if request rates are not limited. */
+  readonly rates: (limits: Limits) => Rates | undefined;
+  /** Tells whether lines of the log can be written. */
+  readonly logIsWritten: () => Promise<boolean>;
+  /** Called when a request ends in 503, since a store could not serve it. */
+  readonly refused: (isDiskFull: boolean) => void;
+}
+
+/** A service without a listener: its pipeline and its schedules. */
+export interface EmbeddedService {
+  readonly pipeline: Pipeline;
+  readonly accounts: Accounts;
+  readonly services: Services;
+  readonly limits: Limits;
+  /** Returns an id for a request that does not reach the pipeline. */
+  readonly requestId: () => string;
+  readonly hostId: string;
+  /** Origins of consoles, whose pages may call every operation. More may be added before the first request. */
+  readonly consoleOrigins: Set<string>;
+  /** State that a primary process shares with its workers. */
+  readonly kept: {
+    readonly mutex: KeyedMutex;
+    readonly rates: RateLimit;
+    readonly drain: () => Promise<void>;
+    /** The requests of all processes. */
+    readonly serviceReaders: ServiceReaders;
+    /** Tells that a store could not serve a request. */
+    readonly refused: (isDiskFull: boolean) => void;
+  };
+  /** The data that requests of this process may still read. */
+  readonly readers: Readers;
+  /** The actions for administrative commands, which run in other processes. */
+  readonly actions: ServiceActions;
+  /** Follows the change feed to its end, and closes table and blobs. Call it when no request is running. */
+  close(): Promise<void>;
+  /** Closes table and blobs without following the change feed, for a service whose data is discarded. */
+  abandon(): Promise<void>;
+  /** Ends all background work without waiting for it, once the table can no longer be used: closing it could wait for ever. */
+  halt(): void;
+}
+
+/**
+ * Composes a service of one machine, creates its initial state and starts its schedules.
+ * @throws OperatorError
+ */
+export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartOptions): Promise<EmbeddedService> {
+  const { secrets, table, blobs, clock, randomness, telemetry, primary, logState } = deps;
+  if (options.domain.toLowerCase() === options.websiteDomain.toLowerCase()) {
+    throw new UsageError('--website-domain must differ from --domain: one host cannot be an API and a website');
+  }
+  const mutex = new KeyedMutex();
+  const accounts = new Accounts({ table, secrets, clock });
+
+  const limits = { ...defaultLimits, ...options.limit };
+  const settings = {
+    region: options.region,
+    xmlNamespace: options.xmlNamespace,
+    allUsersGroupUri: options.allUsersGroupUri,
+    publicUrl: options.publicUrl,
+    console: consoleOf(options),
+    regions: options.allowRegion,
+    lifecycleDaySeconds: options.lifecycleDaySeconds,
+    limits,
+    tokenKey: await tokenKey(table, randomness),
+    ephemeral: options.ephemeral,
+  };
+  const drain = async (): Promise<void> => background?.feed.drain();
+  // Exact, as they drain the feed first.
+  const ownCounters = (usage: Usage): Counters => {
+    // Twice: the first drain removes the parts of ended uploads, and the second one counts the removals.
+    const held = (bucketId: string): Promise<Amount> =>
+      drain()
+        .then(drain)
+        .then(() => usage.held(bucketId));
+    const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
+    return {
+      usage: { of: (bucketId) => drain().then(() => usage.of(bucketId)) },
+      quotas: deps.settle ? new SettledQuotas(quotas, deps.settle) : quotas,
+    };
+  };
+  const services = composeServices(
+    {
+      table,
+      blobs,
+      clock,
+      randomness,
+      managedKey: await managedKey(table, secrets, randomness),
+      secrets,
+      mutex: primary?.mutex ?? mutex,
+      actionKinds: localActionKinds,
+    },
+    // `background` is set below, before the first request.
+    {
+      projects: accounts,
+      settings,
+      counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage),
+      logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
+    },
+  );
+  if (!primary) {
+    await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
+  }
+  const readers = new Readers();
+  const serviceReaders = new ServiceReaders(readers, clock);
+  const background = primary ? undefined : await startBackground({ ...deps, serviceReaders }, services, options);
+  const meter = new RequestMeter({ table, clock, randomness });
+  const meterReader = repeat(meterTime, clock, () => meter.flush(), telemetry, 'saving request counts failed');
+  const ownRates = new RateLimit(limits.requestsPerSecond, clock);
+  const rates = primary?.rates(limits) ?? ownRates;
+  const refused = primary?.refused ?? ((isFull: boolean) => background?.releases.refused(isFull));
+  const requestId = requestIds(randomness);
+  const consoleOrigins = new Set(options.consoleOrigin);
+  const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
+  const pipeline = new Pipeline({
+    services,
+    operations,
+    accessKeys: accounts,
+    telemetry: new MeteredTelemetry(telemetry, meter),
+    hostNames: { domain: options.domain.toLowerCase(), websiteDomain: options.websiteDomain.toLowerCase() },
+    signing: { version2: options.signatureV2, ...(options.strictRegion && { strictRegion: options.region }) },
+    consoleOrigins,
+    rates,
+    digestThreads: deps.digestThreads,
+    capacity: deps.capacity,
+    readers,
+    onRefusal: (error) => refused(isDiskFull(error)),
+    requestId,
+    hostId,
+  });
+
+  const stopSchedules = async (): Promise<void> => {
+    await Promise.all([background?.stop(), meterReader.stop()]);
+  };
+  const closeStores = async (): Promise<void> => {
+    await Promise.all([table.close(), blobs.close()]);
+  };
+  return {
+    pipeline,
+    accounts,
+    services,
+    limits,
+    requestId,
+    hostId,
+    consoleOrigins,
+    kept: { mutex, rates: ownRates, drain, serviceReaders, refused },
+    readers,
+    actions: {
+      release: async () => background?.releases.now({ early: true }),
+      sweep: async () => background?.releases.now({ early: false }),
+    },
+    close: async () => {
+      await stopSchedules();
+      // On a full disk, counts are lost and the rest of the feed waits for the next start.
+      await meter.flush().catch((error: unknown) => telemetry.problem('saving request counts failed', error));
+      await background?.feed.stop().catch((error: unknown) => {
+        background.feed.abandon();
+        telemetry.problem('following the change feed failed', error);
+      });
+      await closeStores();
+    },
+    halt: () => {
+      background?.feed.abandon();
+      void stopSchedules();
+    },
+    abandon: async () => {
+      background?.feed.abandon();
+      await stopSchedules();
+      await closeStores();
+    },
+  };
+}
+
+interface Background {
+  readonly feed: FeedRunner;
+  readonly releases: ReleaseSchedule;
+  stop(): Promise<void>;
+}
+
+/** Starts following the feed and the scheduled work. */
+async function startBackground(
+  deps: EmbeddedDeps & { readonly serviceReaders: ServiceReaders },
+  services: ReturnType<typeof composeServices>,
+  options: StartOptions,
+): Promise<Background> {
+  const { secrets, table, blobs, clock, randomness, telemetry, serviceReaders: readers } = deps;
+  const { objects, uploads } = services;
+  const { manifests } = services.contents;
+  const concurrency = { partitions: garbagePartitions, entries: 8, page: releasePage };
+  const release = new Release({ table, blobs, clock, randomness, manifests, uploads, readers, concurrency });
+  const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
+  const grace = options.releaseGrace;
+  await keepGrace(table, grace);
+  const followers = feedFollowers({ table, clock, randomness, uploads, grace });
+  const feed: FeedRunner = new FeedRunner(table, [...followers, async () => releases.soon()], { clock, telemetry });
+  const releases: ReleaseSchedule = new ReleaseSchedule({
+    release,
+    readers,
+    drain: () => feed.drain(),
+    blobs,
+    clock,
+    telemetry,
+  });
+  const passes = new LifecyclePasses({ table, clock, randomness });
+  const notifications = new Notifications({ table, clock, randomness, secrets, history: services.monitoring.history });
+  const schedules = [
+    repeat(
+      minute,
+      clock,
+      () => keepLockTime({ table, clock, randomness }),
+      telemetry,
+      'keeping the time of locks failed',
+    ),
+    repeat(minute, clock, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
+    repeat(minute, clock, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
+    scheduleLifecycle({ ...services, passes }, options, telemetry),
+    scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
+    // A store in memory has no disk that could damage it.
+    ...('listPart' in blobs ? [scheduleScrub({ table, blobs, clock, telemetry }, options.scrubRate)] : []),
+  ];
+  // On a disk that is full already, the first writes find room.
+  releases.refused(false);
+  return {
+    feed,
+    releases,
+    stop: async () => {
+      await Promise.all([releases, ...schedules].map((schedule) => schedule.stop()));
+    },
+  };
+}
+
+/** Returns the key that binds continuation tokens to this deployment, created on first use. */
+function consoleOf({ consoleUrl: url, consolePort: port, ephemeral }: StartOptions): Settings['console'] {
+  if (url !== undefined) return { url };
+  return port === 0 || ephemeral ? undefined : { port };
+}
+
+async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<Uint8Array> {
+  const key = itemKey.deployment('token-key');
+  await settled(table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]));
+  return (await table.get(key))!['value'] as Uint8Array;
+}

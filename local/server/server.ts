@@ -1,0 +1,153 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
+import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
+import { second } from '../../shared/ports/durations.ts';
+import { OperatorError, UsageError } from '../../shared/errors/operator-error.ts';
+import { Log } from '../../shared/telemetry/log.ts';
+import { LogOutput } from '../../shared/telemetry/log-output.ts';
+import { readAccountsFile } from './first-start/accounts-file.ts';
+import { checkConsoleOrigins, consoleOrNone, type RunningConsole } from './console/console-server.ts';
+import { MemoryReturn } from './capacity/memory-return.ts';
+import { openToServe } from './data-directory/data-directory.ts';
+import { warnOfDamage } from './doctor/table-check.ts';
+import { WorkerDigests } from './digests/worker-digests.ts';
+import { ephemeralNotice, ephemeralStores } from './data-directory/ephemeral-stores.ts';
+import { clientSettings, ensureFirstKey, howToTrust, whereKeysAre } from './first-start/first-start.ts';
+import { firstProject } from './first-start/initial-key.ts';
+import { LocalService } from './local-service.ts';
+import { isMeasured, Metrics, ProcessMeasurements } from './metrics/metrics.ts';
+import { withMetrics } from './metrics/metrics-handler.ts';
+import { startMetricsServer, type MetricsServer } from './metrics/metrics-server.ts';
+import { StoreMetrics } from './metrics/store-metrics.ts';
+import { hasEndedUncleanly } from './data-directory/service-lock.ts';
+import type { StartOptions } from '../../shared/command-line/start-options.ts';
+import { Tls } from './tls.ts';
+import { startProcesses } from './processes/processes.ts';
+import { WorkerReports } from './processes/worker-reports.ts';
+
+/** The time after which a stop cuts off running requests. */
+const stopTime = 30 * second;
+/** The same for requests for files of the console. */
+const consoleStopTime = 2 * second;
+
+/**
+ * Runs the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. Then it finishes running requests,
+ * follows the change feed to its end, and closes the table.
+ * @throws OperatorError
+ */
+export async function runLocalServer(options: StartOptions): Promise<void> {
+  const tls = await Tls.read(options);
+  checkConsoleOrigins(options);
+  if (options.ephemeral && options.workers !== 1) {
+    throw new UsageError('--ephemeral cannot be used with --workers: it keeps all data in the memory of one process');
+  }
+  const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
+  const readyFile = options.readyFile === undefined ? undefined : await openReadyFile(options.readyFile);
+
+  const output = new LogOutput(process.stdout, process.stdout.fd);
+  const log = new Log(output);
+  const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];
+  const directory = options.ephemeral ? undefined : await openDirectory(options.data, log);
+  const stores = directory ?? ephemeralStores(randomness);
+  const measurements = isMeasured(options) ? new ProcessMeasurements() : undefined;
+  const reports = options.workers > 1 ? new WorkerReports() : undefined;
+  // As many as a single process has: it serves the clients who are alone. Those of idle workers wait.
+  const digestThreads = WorkerDigests.forProcesses(1);
+  const settle = reports && (() => reports.settle());
+  const deps = { ...stores, clock, randomness, telemetry: log, logState: output, declared, tls, measurements };
+  const service = await LocalService.open(options, { ...deps, digestThreads, settle });
+  const { capacity } = service;
+  // Until the process ends.
+  void new MemoryReturn([capacity.uploads, capacity.downloads]);
+  if (readyFile) service.closeWith(() => readyFile.remove());
+  const closeSoon = (server: MetricsServer | RunningConsole): void =>
+    service.closeWith((patience) => server.close(Math.min(patience, consoleStopTime)));
+  let stop: Promise<void>;
+  try {
+    const kept = {
+      table: stores.table,
+      clock,
+      data: directory && options.data,
+      perBucket: options.metricsBuckets,
+      log: output,
+    };
+    const metrics = measurements && new Metrics(measurements, new StoreMetrics(kept), reports);
+    const scrape = async (): Promise<string> => (await metrics?.scrape()) ?? '';
+    const metricsServer =
+      options.metricsPort === 0 ? undefined : await startMetricsServer(options.metricsPort, scrape, log);
+    if (metricsServer) closeSoon(metricsServer);
+    const handler = await withMetrics(service, options, scrape);
+    const processes =
+      directory && reports
+        ? await startProcesses(options, { ...directory, service, handler, log, output, reports, scrape })
+        : undefined;
+    const url = processes?.url ?? (await service.listen(handler));
+    const { accounts, consoleOrigins } = service.composed;
+    const own = service.tls?.own;
+    const hasKeys = declared !== undefined || options.key !== undefined;
+    const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
+      process.stderr.write(clientSettings(key, url, options, own));
+    });
+    if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject)))
+      process.stderr.write(whereKeysAre(options.data));
+    const consoleDeps = { url, tls: service.tls, telemetry: log };
+    const console = options.ephemeral ? undefined : await consoleOrNone(options, consoleDeps);
+    if (console) closeSoon(console);
+    for (const origin of console?.origins ?? []) consoleOrigins.add(origin);
+    processes?.tellOrigins(consoleOrigins);
+    // Whoever is told that the service is ready may stop it at once.
+    stop = asked();
+    await readyFile?.write(url);
+
+    if (options.ephemeral) {
+      log.note(ephemeralNotice);
+      process.stderr.write(`${ephemeralNotice}\n`);
+    }
+    const hint = console ? `The console is at ${console.url}: sign in with an access key\n` : '';
+    const hints = metricsServer ? `${hint}Metrics are at ${metricsServer.url}/metrics\n` : hint;
+    process.stderr.write(`Stillage is listening on ${url}\n${own ? howToTrust(own, url) : ''}${hints}`);
+  } catch (error) {
+    await service.stop(0);
+    throw error;
+  }
+  await stop;
+  await service.stop(stopTime);
+  log.note('stopped');
+  log.flush();
+}
+
+/** Resolves when the process is asked to stop. */
+function asked(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
+}
+
+async function openDirectory(data: string, log: Log): ReturnType<typeof openToServe> {
+  if (await hasEndedUncleanly(data)) await warnOfDamage(data);
+  return openToServe(data, undefined, (cause) => log.problem('a transaction of the table failed', cause));
+}
+
+/** The file with the endpoint of the service, written once the service answers. */
+interface ReadyFile {
+  /** Writes the endpoint and a line break, atomically replacing the file. */
+  write(url: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Checks that the file can be written, before the service starts. @throws OperatorError */
+async function openReadyFile(path: string): Promise<ReadyFile> {
+  const draft = `${path}.${process.pid}.draft`;
+  await writeFile(draft, '').catch((cause: unknown) => {
+    throw new OperatorError(`--ready-file: cannot write ${path}: ${(cause as Error).message}`);
+  });
+  return {
+    write: async (url) => {
+      await writeFile(draft, `${url}\n`);
+      await rename(draft, path);
+    },
+    remove: async () => {
+      await Promise.all([path, draft].map((each) => rm(each, { force: true })));
+    },
+  };
+}

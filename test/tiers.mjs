@@ -1,0 +1,70 @@
+/*
+ * Which tests run when: bin/tests.mjs runs them, docs/testing.md describes them. An entry is the beginning of the paths of test files; a file
+ * that no entry names belongs to the long form alone.
+ */
+
+/** `npm test`: functions, and every operation over HTTP. */
+export const quick = ['test/unit/', 'test/architecture/', 'test/api/', 'test/wire/'];
+
+/** What the gate adds: durability, concurrency, the command line, the templates, and one flow through the console. */
+export const gate = [
+  'test/contract/embedded',
+  'test/contract/ephemeral',
+  'test/contract/cloud',
+  'test/simulation/',
+  'test/power-loss/',
+  'test/durability/synced-before-answer',
+  'test/durability/kill-under-load',
+  'test/durability/upgrade',
+  'test/fuzz/',
+  'test/cli/',
+  'test/costs/',
+  'test/infra/',
+  'test/console/sign-in',
+];
+
+/** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */
+export const longForm = [
+  'test/infra/changes',
+  'test/infra/lint',
+  'test/infra/preflight',
+  'test/power-loss/freed-content',
+  'test/power-loss/recovery',
+  'test/cli/bench',
+  'test/cli/doctor-damaged-pages',
+  'test/cli/emptying',
+];
+
+/** What the gate runs against a deployment in the cloud as its templates describe it: vitest.cloud.config.ts. */
+export const cloud = [
+  'test/api/bucket-acl',
+  'test/api/create-bucket',
+  'test/api/put-object',
+  'test/api/list-multipart',
+  'test/wire/virtual-hosts',
+];
+
+/**
+ * Tests that may fail once and pass when they are repeated, until their cause is gone: at most three, each for 14 days at most. Tests of a
+ * promise about data ({@link strict}) cannot be listed.
+ *
+ * @type {readonly { readonly test: string, readonly cause: string, readonly owner: string, readonly until: string }[]}
+ *   `test/api/x.test.ts > group > name`; the last day, as in `2026-12-01`
+ */
+export const flaky = [];
+
+/** Folders in which an assertion that failed once has failed, even if it holds when it is repeated. */
+export const strict = [
+  'test/unit/',
+  'test/architecture/',
+  'test/contract/',
+  'test/model/',
+  'test/fuzz/',
+  'test/simulation/',
+  'test/linearizability/',
+  'test/durability/',
+  'test/power-loss/',
+];
+
+/** The least number of tests of the gate that pass, and the largest number of those that are skipped where every program is installed. */
+export const expected = { passed: 10_000, skipped: 40 };

@@ -1,0 +1,174 @@
+import { byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { administer, type AdministrationAnswer } from '../../../../functions/admin/administer.ts';
+import { administrationDeps } from '../../../../functions/admin/deps.ts';
+import type { AdministrationDeps } from '../../../../functions/admin/command.ts';
+import { administrationCommands, families } from '../../../../local/cli/commands/families.ts';
+import type { NewKey } from '../../../../shared/accounts/key-administration.ts';
+import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { defaultLimits } from '../../../../shared/protocol/limits.ts';
+import { alarmAdapters, SetClock } from '../../../support/storage/fixed-deps.ts';
+import { ephemeralStores } from '../../../../local/server/data-directory/ephemeral-stores.ts';
+import { MemoryTable } from '../../../support/storage/memory-table.ts';
+
+let deps: AdministrationDeps;
+let ask: (command: string, given?: object) => Promise<AdministrationAnswer>;
+beforeEach(() => {
+  deps = administrationDeps({
+    ...alarmAdapters,
+    ...{ table: new MemoryTable(), clock: new SetClock(), randomness: new CryptoRandomness() },
+    blobs: ephemeralStores(new CryptoRandomness()).blobs,
+    settings: { limits: defaultLimits, endpoint: 'https://s3.test', publicUrl: 'https://links.test', region: 'mars' },
+  });
+  ask = (command, given = {}) => administer(administrationCommands, deps, { command, ...given });
+});
+
+const result = async (answer: Promise<AdministrationAnswer>): Promise<unknown> => {
+  const given = await answer;
+  if (!given.ok) throw new Error(given.error);
+  return given.result;
+};
+
+async function user(): Promise<void> {
+  await result(ask('customer create', { customer: 'acme' }));
+  await result(ask('project create', { project: 'shop@acme', displayName: 'The shop' }));
+  await result(ask('user create', { user: 'shop:ci@acme', without: ['monitoring'] }));
+}
+
+describe('administration', () => {
+  it('makes customers, projects, users and keys, and shows them', async () => {
+    await user();
+    const { accessKeyId } = (await result(ask('key create', { user: 'shop:ci@acme', random: true }))) as NewKey;
+    expect(await result(ask('customer list'))).toMatchObject([{ customer: 'acme' }]);
+    expect(await result(ask('customer show', { customer: 'acme' }))).toMatchObject({
+      projects: [{ email: 'shop@acme' }],
+    });
+    expect(await result(ask('project list'))).toMatchObject([{ displayName: 'The shop' }]);
+    expect(await result(ask('project show', { project: 'shop@acme' }))).toMatchObject({ buckets: 0 });
+    expect(await result(ask('user show', { user: 'shop:ci@acme' }))).toMatchObject({ privileges: [] });
+    expect(await result(ask('key list', { of: 'shop@acme' }))).toMatchObject([{ accessKeyId }]);
+    expect(JSON.stringify(await result(ask('key show', { key: accessKeyId })))).not.toContain('secret');
+  });
+
+  it('shows, gives and takes the policies of users', async () => {
+    await user();
+    const of = { user: 'shop:ci@acme' };
+    const policies = async (): Promise<unknown> => result(ask('policy list', of));
+    const document = JSON.stringify({ Statement: [{ Effect: 'Allow', Action: 's3:GetObject', Resource: '*' }] });
+    expect(await policies()).toEqual([{ policy: 'FullAccess', kind: 'managed' }]);
+    expect(await result(ask('policy show', { ...of, policy: 'FullAccess' }))).toContain('"s3:*"');
+    await result(ask('policy put', { ...of, policy: 'mine', document }));
+    await result(ask('policy attach', { ...of, policy: 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess' }));
+    await result(ask('policy attach', { ...of, policy: 'AmazonS3ReadOnlyAccess' }));
+    await result(ask('policy detach', { ...of, policy: 'FullAccess' }));
+    expect(await policies()).toEqual([
+      { policy: 'AmazonS3ReadOnlyAccess', kind: 'managed' },
+      { policy: 'mine', kind: 'inline' },
+    ]);
+    expect(await result(ask('policy show', { ...of, policy: 'mine' }))).toBe(document);
+    expect(await result(ask('user show', of))).toMatchObject({ policies: ['AmazonS3ReadOnlyAccess', 'mine'] });
+    await result(ask('policy remove', { ...of, policy: 'mine' }));
+    await result(ask('policy detach', { ...of, policy: 'AmazonS3ReadOnlyAccess' }));
+    expect(await policies()).toEqual([]);
+    await result(ask('user create', { user: 'shop:limited@acme', policy: document }));
+    expect(await result(ask('policy list', { user: 'shop:limited@acme' }))).toEqual([
+      { policy: 'access', kind: 'inline' },
+    ]);
+  });
+
+  it.each([
+    ['policy show', { policy: 'none' }, 'has no policy "none"'],
+    ['policy remove', { policy: 'none' }, 'has no inline policy "none"'],
+    ['policy attach', { policy: 'Everything' }, 'there is no managed policy "Everything"; there are: FullAccess'],
+    ['policy detach', { policy: 'AmazonS3FullAccess' }, 'AmazonS3FullAccess is not attached to shop:ci@acme'],
+    ['policy put', { policy: 'a b', document: '{}' }, '"a b" is not a valid name of a policy'],
+    ['policy put', { policy: 'a', document: '[]' }, 'the policy is not valid: A policy must be a JSON object'],
+    [
+      'policy put',
+      {
+        policy: 'a',
+        document: JSON.stringify({
+          Statement: { Effect: 'Deny', Action: '*', Resource: `arn:aws:s3:::${'a'.repeat(2048)}` },
+        }),
+      },
+      'characters, of 2048',
+    ],
+  ])('refuses %s %j of a user', async (command, given, words) => {
+    await user();
+    const answer = await ask(command, { user: 'shop:ci@acme', ...given });
+    expect(answer).toMatchObject({ ok: false, error: expect.stringContaining(words) as unknown });
+  });
+
+  it('suspends, resumes, grants, revokes, rotates and removes', async () => {
+    await user();
+    const { accessKeyId } = (await result(ask('key create', { user: 'shop:ci@acme' }))) as NewKey;
+    await result(ask('user grant', { user: 'shop:ci@acme', privilege: 'monitoring' }));
+    await result(ask('user revoke', { user: 'shop:ci@acme', privilege: 'monitoring' }));
+    for (const [what, name] of [
+      ['customer', 'acme'],
+      ['project', 'shop@acme'],
+      ['user', 'shop:ci@acme'],
+      ['key', accessKeyId],
+    ] as const) {
+      await result(ask(`${what} suspend`, { [what]: name }));
+      expect(await result(ask(`${what} show`, { [what]: name }))).toMatchObject({ suspended: true });
+      await result(ask(`${what} resume`, { [what]: name }));
+    }
+    const rotated = await result(ask('key rotate', { key: accessKeyId, overlapSeconds: 7200 }));
+    expect(rotated).toMatchObject({ formerUntil: new SetClock().time + 2 * 3_600_000 });
+    await result(ask('key remove', { key: accessKeyId }));
+    await result(ask('user remove', { user: 'shop:ci@acme' }));
+    await result(ask('quota set project', { project: 'shop@acme', buckets: 3 }));
+    expect(await ask('quota set project', { project: 'shop@acme', buckets: 1001 })).toMatchObject({ ok: false });
+    expect(await result(ask('quota show project', { project: 'shop@acme' }))).toMatchObject({ buckets: { quota: 3 } });
+    await result(ask('project remove', { project: 'shop@acme' }));
+    await result(ask('customer remove', { customer: 'acme' }));
+    expect(await result(ask('customer list'))).toEqual([]);
+  });
+
+  it('lists the buckets of a project page by page', async () => {
+    await user();
+    const { id } = (await result(ask('project show', { project: 'shop@acme' }))) as { id: string };
+    const names = Array.from({ length: 201 }, (_, at) => `bucket-${String(at).padStart(3, '0')}`);
+    for (const name of names) await deps.buckets.create(byOperator, name, id, 1000);
+    interface Page {
+      readonly buckets: readonly { readonly bucket: string }[];
+      readonly next?: string;
+    }
+    const first = (await result(ask('bucket list', { project: 'shop@acme' }))) as Page;
+    const second = (await result(ask('bucket list', { project: id, after: first.next }))) as Page;
+    expect([...first.buckets, ...second.buckets].map(({ bucket }) => bucket)).toEqual(names);
+    expect([first.next, second.next]).toEqual(['bucket-199', undefined]);
+    expect(first.buckets[0]).toMatchObject({ project: 'shop@acme', objects: 0, bytes: 0 });
+  });
+
+  it.each([
+    ['key make', {}, 'unknown command "key make"'],
+    ['toString', {}, 'unknown command "toString"'],
+    ['customer create', {}, 'customer create: customer must be a string'],
+    ['customer create', { customer: '' }, '"" is not a valid customer name'],
+    ['link list', { bucket: 'b', key: '' }, 'link list: key must be a string that is not empty'],
+    ['user create', { user: 'a:b@c', without: 'monitoring' }, 'user create: without must be a list of strings'],
+    ['quota set project', { project: 'a@b', buckets: 'many' }, 'buckets must be a whole number of at least 0, or "def'],
+    ['alarm put', { bucket: 'b', alarm: 'a', fields: { Metric: 1 } }, 'fields must be an object of strings'],
+    ['metrics show', { bucket: 'b', metric: 'Size', statistic: 'Sum', last: 1 }, 'unknown metric "Size"'],
+    ['usage', { project: 'a@b', month: 'may' }, 'there is no project'],
+    ['customer create', { customer: 'acme', id: 1 }, 'customer create does not take id'],
+    ['key create', { user: 'a:b@c', random: 'yes' }, 'key create: random must be true or false'],
+    ['quota set bucket', { bucket: 'b', bytes: -1 }, 'quota set bucket: bytes must be a whole number of at least 0'],
+    ['quota show bucket', { bucket: 'nowhere' }, 'NoSuchBucket'],
+    ['link create', { bucket: 'b', key: 'k', expiresSeconds: 86_401 }, 'a link may be valid for 1 to 86400 seconds'],
+    ['user show', { user: 'a:b@c' }, 'there is no project'],
+    ['user create', { user: 'a:b@c', policy: '{}' }, 'the policy is not valid: Missing required field Statement'],
+  ])('refuses %s %j in words', async (command, given, words) => {
+    const answer = await ask(command, given);
+    expect(answer.ok).toBe(false);
+    expect((answer as { error: string }).error).toContain(words);
+  });
+
+  it('has a command for each family of the command line, but for those of a data directory', () => {
+    const named = new Set(administrationCommands.map(({ name }) => name.split(' ')[0]));
+    const all = families.map((family) => family().name());
+    expect(all.filter((name) => !named.has(name))).toEqual(['start', 'run', 'release', 'scrub', 'doctor', 'compact']);
+  });
+});
