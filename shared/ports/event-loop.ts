@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * The work that a request may do in one turn of the event loop, in steps. A step takes about a microsecond on the
  * machine that runs the tests, so a turn takes about 0.3 ms there, as much as a small request.
@@ -66,8 +68,9 @@ export class TurnQueue {
   }
 }
 
-/** The signal of work that is always wanted. */
+/** The signal of work that is always wanted, however much of it there is. */
 export const neverAborted: AbortSignal = new AbortController().signal;
+setMaxListeners(0, neverAborted);
 
 /** The turns of all long-running work in the process. */
 const longWork = new TurnQueue();

@@ -29,7 +29,7 @@ const targets = [
 ] as const;
 /** The gate has the one that ended the service. */
 const cases = (isLong ? targets : targets.slice(0, 1)).flatMap(([listener, target]) =>
-  (isLong ? ['http', 'https'] : ['http']).flatMap((scheme) =>
+  ['http', 'https'].flatMap((scheme) =>
     (isLong ? ['1', '2'] : ['1']).map((workers) => ({ listener, target, scheme, workers })),
   ),
 );
@@ -97,7 +97,7 @@ describe.each(cases)(
         const stopped = performance.now();
         expect(await service.stop()).toBe(0);
         hasStopped = true;
-        expect(performance.now() - stopped).toBeLessThan(5000);
+        expect(performance.now() - stopped).toBeLessThan(10_000);
       } finally {
         if (!hasStopped) await service.kill();
       }

@@ -24,10 +24,12 @@ const shareOfMemory = 0.25;
 const heapOfDocument = 8 * MiB;
 /** The heap that a listing takes, with the page that it has read. */
 const heapOfListing = MiB;
-/** The share of the heap for documents, and for listings. */
+/** The share of the heap for documents. */
 const shareOfHeap = 0.25;
+/** The share of the heap for listings: one after the other, those that fit into it take less than a second. */
+const shareOfHeapForListings = 1 / 16;
 /** Fewer than these a service cannot do with, however small its heap. */
-const leastListings = 16;
+const leastListings = 64;
 /** Handles that are open for a moment: directories that are synced, probes of the disk, threads. */
 const spareHandles = 20;
 /** The minimum of free handles. With fewer, a service would refuse most of its requests. */
@@ -62,7 +64,7 @@ export function concurrencyOf(limits: ConcurrencyLimits, processes: number, mach
     uploads: chosen(limits.concurrentUploads, bodies),
     documents: Math.max(1, Math.floor((machine.heap * shareOfHeap) / heapOfDocument)),
     downloads: chosen(limits.concurrentDownloads, bodies),
-    listings: Math.max(leastListings, Math.floor((machine.heap * shareOfHeap) / heapOfListing)),
+    listings: Math.max(leastListings, Math.floor((machine.heap * shareOfHeapForListings) / heapOfListing)),
   };
 }
 
