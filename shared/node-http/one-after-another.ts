@@ -2,12 +2,14 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { turnOfItsOwn } from '../ports/event-loop.ts';
 import { connectionSignal } from './connection-signal.ts';
-import { bytesKept, hold, release, stopParsing } from './sliced-reading.ts';
+import { bytesKept, hold, readAllInSlices, release, stopParsing } from './sliced-reading.ts';
 
 /** How many requests of a connection exist at a time, the one that is answered and those that wait. */
 const mostRequests = 16;
 /** As many as are parsed before a connection is held: a slice may bring two, where two reads share the end of a head. */
 const enoughRequests = mostRequests - 1;
+/** More than the first read of a connection brings, before it is read in slices. */
+const mostOfOneRead = 4096;
 
 /** How many bytes of requests all connections may keep that send more than {@link mostRequests}. Beyond that, such connections are closed. */
 const mostBytesKept = 32 * 1024 * 1024;
@@ -69,11 +71,13 @@ export function oneAfterAnother(listener: RequestListener, mostKept = mostBytesK
     }
     if (hasGone(socket)) return;
     const count = 1 + line.waiting.push(response);
+    // A client that waits for its responses may have begun the next request when the one before has just been answered.
+    if (count > 2) readAllInSlices();
     if (count >= enoughRequests && !line.isHeld) {
       line.isHeld = true;
       hold(socket);
     }
-    if (count > mostRequests || (line.isHeld && bytesKept() > mostKept)) socket.destroy();
+    if (count > mostOfOneRead || (line.isHeld && bytesKept() > mostKept)) socket.destroy();
   };
 }
 

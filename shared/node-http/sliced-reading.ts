@@ -10,27 +10,51 @@ const headEnd = '\r\n\r\n';
  */
 const mostKept = 128 * 1024;
 
+/** The connections that Node's parser reads from by itself, and how to change that. */
+const unsliced = new Map<Socket, () => SlicedReading>();
 const readings = new WeakMap<Socket, SlicedReading>();
+let isSlicing = false;
 /** The bytes that wait to be parsed, of all connections. */
 let keptInAll = 0;
 
 /**
  * Has Node's parser get what arrives on the connections of a server in slices, each of which ends a head at most, and only while nobody holds
- * the connection. By itself it would parse whatever one read brings: some thousand requests.
+ * the connection. By itself it would parse whatever one read brings: some thousand requests. As that is faster, it may do so until
+ * {@link readAllInSlices}.
  */
 export function readInSlices(server: Server): void {
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-    // Other runtimes than Node have parsers of their own.
-    if (socket.listenerCount('data') > 0) readings.set(socket, new SlicedReading(socket));
+    // Node's own listeners, which it has just added. Other runtimes have parsers of their own.
+    const parse = socket.listeners('data').at(-1) as ((bytes: Buffer) => void) | undefined;
+    const end = socket.listeners('end').at(-1) as (() => void) | undefined;
+    if (parse === undefined || end === undefined) return;
+    const slice = (): SlicedReading => {
+      unsliced.delete(socket);
+      const reading = new SlicedReading(socket, parse, end);
+      readings.set(socket, reading);
+      return reading;
+    };
+    if (isSlicing) slice();
+    else {
+      unsliced.set(socket, slice);
+      socket.once('close', () => unsliced.delete(socket));
+    }
   });
-  const announce = ({ socket, headers }: IncomingMessage): void =>
-    readings.get(socket)?.announce(Number(headers['content-length'] ?? 0));
+  const announce = (request: IncomingMessage): void =>
+    readings.get(request.socket)?.announce(Number(request.headers['content-length'] ?? 0));
   server.on('request', announce).on('checkContinue', announce).on('checkExpectation', announce);
+}
+
+/** To be called once a client has sent requests without waiting for responses, as no client of S3 does: from now on all are read in slices. */
+export function readAllInSlices(): void {
+  if (isSlicing) return;
+  isSlicing = true;
+  for (const slice of unsliced.values()) slice();
 }
 
 /** Stops parsing what a connection brings until every hold is released. */
 export function hold(socket: Socket): void {
-  readings.get(socket)?.hold();
+  (readings.get(socket) ?? unsliced.get(socket)?.())?.hold();
 }
 
 /** Takes back a {@link hold}. */
@@ -40,7 +64,7 @@ export function release(socket: Socket): void {
 
 /** Leaves a connection, from which others read on: nothing of it is parsed any more, whatever is released later. */
 export function stopParsing(socket: Socket): void {
-  readings.get(socket)?.stop();
+  (readings.get(socket) ?? unsliced.get(socket)?.())?.stop();
 }
 
 /** Returns how many bytes of all connections wait to be parsed. */
@@ -63,12 +87,13 @@ class SlicedReading {
   #hasEnded = false;
   #isStopped = false;
 
-  /** @param socket a connection that Node's server has just begun to read from */
-  constructor(socket: Socket) {
+  /** @param parse Node's own listeners for the data and the end of a connection */
+  constructor(socket: Socket, parse: (bytes: Buffer) => void, end: () => void) {
     this.#socket = socket;
-    // Node's own listeners, which are the last ones. A further one takes the connection from the parser, which would read from it by itself.
-    this.#parse = takeListener(socket, 'data');
-    this.#end = takeListener(socket, 'end');
+    this.#parse = parse;
+    this.#end = end;
+    socket.removeListener('data', parse).removeListener('end', end);
+    // A listener takes the connection from the parser, which would read from it by itself.
     socket.on('data', (bytes: Buffer) => {
       if (this.#isStopped) return;
       this.#keep(this.#kept.length === 0 ? bytes : Buffer.concat([this.#kept, bytes]));
@@ -139,11 +164,4 @@ class SlicedReading {
 /** Tells whether a connection still has its parser: Node takes it from one that it hands over (CONNECT), or that is closed, for others. */
 function hasParser(socket: Socket & { readonly parser?: object | null }): boolean {
   return Boolean(socket.parser);
-}
-
-/** Removes the listener that was added last, and returns it. */
-function takeListener<Args extends readonly unknown[]>(socket: Socket, event: string): (...args: Args) => void {
-  const listener = socket.listeners(event).at(-1) as (...args: Args) => void;
-  socket.removeListener(event, listener);
-  return listener;
 }

@@ -152,12 +152,7 @@ export class Pipeline {
     return authenticateHead(request, target, ignoresCredentials, this.#authentication, trace.api);
   }
 
-  async #follow(
-    head: AuthenticatedHead,
-    sent: Fields,
-    trace: RequestTrace,
-    work: Work,
-  ): Promise<Answer> {
+  async #follow(head: AuthenticatedHead, sent: Fields, trace: RequestTrace, work: Work): Promise<Answer> {
     const { limits } = this.#deps.services.settings;
 
     // Route again only if the signature covers another reading of the query, or headers in it
@@ -215,7 +210,10 @@ export class Pipeline {
       signedAt: signingTime(scheme, request, form),
       fields: request.fields,
     };
-    const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys, signal }, known);
+    const authoriser = new RequestAuthoriser(
+      { buckets, projects, uploads, view, keys: this.#deps.accessKeys, signal },
+      known,
+    );
     const { address } = request;
     const questions = operation.authorise(input, head, body);
     const key = 'key' in address ? address.key : questions[0]?.key;

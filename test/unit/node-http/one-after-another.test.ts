@@ -57,6 +57,26 @@ async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
+it('the first client that sends many requests at once has one read of them parsed, and all others some', async () => {
+  const begun: ServerResponse[] = [];
+  const { parsed } = await serve(
+    'http',
+    oneAfterAnother((_, response) => void begun.push(response)),
+  );
+  const { port } = server.address() as AddressInfo;
+  const second = await RawConnection.open(`http://127.0.0.1:${port}`);
+  client.write(request.repeat(4000));
+  await eventually(() => expect(begun).toHaveLength(1));
+  await manyTurns();
+  const first = parsed();
+  expect(first).toBeLessThanOrEqual(Math.ceil(oneRead / request.length));
+  second.write(request.repeat(4000));
+  await eventually(() => expect(begun).toHaveLength(2));
+  await manyTurns();
+  expect(parsed() - first).toBe(15);
+  second.close();
+});
+
 describe.each(['http', 'https'])('requests sent at once over %s', (scheme) => {
   it('are neither begun nor read on and on while the first is not answered', async () => {
     const begun: ServerResponse[] = [];

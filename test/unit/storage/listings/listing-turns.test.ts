@@ -35,7 +35,11 @@ it('listings go on one after the other, by a third of a page in each turn of the
   const request = { prefix: '', delimiter: '', position: undefined, limit: keys };
   const { result: found } = await countTurns((turnsUntilNow) => {
     const add = (): void => void rows.set(turnsUntilNow(), (rows.get(turnsUntilNow()) ?? 0) + 1);
-    return Promise.all(Array.from({ length: listings }, () => listObjects({ ...deps, signal: neverAborted }, bucket, request, 600_000, { add })));
+    return Promise.all(
+      Array.from({ length: listings }, () =>
+        listObjects({ ...deps, signal: neverAborted }, bucket, request, 600_000, { add }),
+      ),
+    );
   });
 
   expect(found.map(({ rowCount }) => rowCount)).toEqual(found.map(() => keys));

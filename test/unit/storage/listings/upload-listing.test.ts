@@ -48,7 +48,12 @@ async function walk(request: Partial<UploadListingRequest>): Promise<{ rows: str
   let [keyMarker, uploadIdMarker] = ['', ''];
   for (let pages = 0; pages < 100; pages += 1) {
     const all = { prefix: '', delimiter: '', limit: 1000, ...request, keyMarker, uploadIdMarker };
-    const { rows, commonPrefixes, next } = await listUploads({ uploads, clock, signal: neverAborted }, bucket, all, 10_000);
+    const { rows, commonPrefixes, next } = await listUploads(
+      { uploads, clock, signal: neverAborted },
+      bucket,
+      all,
+      10_000,
+    );
     walked.rows.push(...rows.map(({ key, id }) => `${key} ${id}`));
     walked.prefixes.push(...commonPrefixes);
     if (next === undefined) return walked;
