@@ -14,7 +14,7 @@ import { plantedFaults, type FaultName } from './planted-faults.ts';
  * the table and the blobs, and tells its parent the port on which it listens.
  */
 
-const planted = process.env['STILLAGE_PLANTED_FAULT'] as FaultName | undefined;
+const planted = process.env['TEST_PLANTED_FAULT'] as FaultName | undefined;
 if (planted !== undefined) plantedFaults[planted]();
 
 const settings = readCloudSettings(process.env);
