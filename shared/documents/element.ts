@@ -89,9 +89,12 @@ export class XmlElement {
     return found;
   }
 
-  /** Throws if there are other children. Not to be called where S3 ignores unknown elements. */
+  /** Throws if there is a text, or another child. Not to be called where S3 ignores unknown elements. */
   onlyChildren(isKnown: (name: string) => boolean): this {
-    const other = this.isStrict ? this.children.find(({ name }) => !isKnown(name)) : undefined;
+    if (!this.isStrict) return this;
+    // Whoever writes the prefix of a rule into its Filter does not mean the whole bucket.
+    if (this.#text.trim() !== '') throw this.fault(`${this.name} must hold elements, not a text`);
+    const other = this.children.find(({ name }) => !isKnown(name));
     if (other !== undefined) throw this.fault(`${this.name} must not contain ${other.name}`);
     return this;
   }

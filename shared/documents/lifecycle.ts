@@ -69,11 +69,8 @@ const and = checked(range(elements(conditions)), (_, element) => {
   if (element.children.length === 0) throw element.fault('And must not be empty');
 });
 
-const filter = checked(range(elements({ ...conditions, and: optional('And', and) })), (value, element) => {
-  // Clients of Ceph RGW omit And around a prefix and one other condition.
-  const others = element.children.length - (value.and ? 0 : element.many('Prefix').length);
-  if (others <= 1) return;
-  throw element.fault('a Filter must have at most one condition besides Prefix; use And for several');
+const filter = checked(elements({ ...conditions, and: optional('And', and) }), (_, element) => {
+  if (element.children.length > 1) throw element.fault('a Filter must have at most one element; use And for several');
 });
 
 const newerVersions = checked(integer(), (value, element) => {

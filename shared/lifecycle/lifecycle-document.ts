@@ -45,13 +45,15 @@ function decodeScope(scope: StoredReader): LifecycleScope {
   const tags = scope.optionalMaps('tags')?.map((tag) => ({ key: tag.text('key'), value: tag.text('value') }));
   const greaterThan = scope.optionalNumber('greaterThan');
   const lessThan = scope.optionalNumber('lessThan');
-  return {
-    form: scope.choice('form', ['prefix', 'filter', 'and']),
+  const conditions = {
     ...(prefix !== undefined && { prefix }),
     ...(tags && { tags }),
     ...(greaterThan !== undefined && { greaterThan }),
     ...(lessThan !== undefined && { lessThan }),
   };
+  const form = scope.choice('form', ['prefix', 'filter', 'and']);
+  // Versions up to 0.2 accepted a prefix beside one other condition, which clients could not send back now.
+  return { form: form === 'filter' && Object.keys(conditions).length > 1 ? 'and' : form, ...conditions };
 }
 
 function decodeExpiration(expiration: StoredReader): LifecycleExpiration {

@@ -122,6 +122,8 @@ describe('PutBucketLifecycleConfiguration, GetBucketLifecycleConfiguration and D
       ['InvalidRequest', 400, [{ ID: 'idle', Status: 'Enabled', Filter: {} }]],
       ['MalformedXML', 400, [rule({ Status: 'enabled' as 'Enabled' })]],
       ['MalformedXML', 400, [rule({ Expiration: { Days: 1, ExpiredObjectDeleteMarker: true } })]],
+      ['MalformedXML', 400, [rule({ Filter: { Prefix: 'a', Tag: { Key: 'k', Value: 'v' } } })]],
+      ['MalformedXML', 400, [rule({ Filter: { ObjectSizeGreaterThan: 1, ObjectSizeLessThan: 9 } })]],
       ['MalformedXML', 400, []],
       ['NotImplemented', 501, [rule({ Transitions: [{ Days: 1, StorageClass: 'GLACIER' }] })]],
     ];
@@ -129,6 +131,17 @@ describe('PutBucketLifecycleConfiguration, GetBucketLifecycleConfiguration and D
       await expect(putRules(bucket, ...rules)).rejects.toEqual(s3Error(code, status));
     }
     expect((await configurationOf(bucket)).Rules).toEqual([rule()]);
+  });
+
+  it('is refused with a text where its conditions belong, which would apply to the whole bucket', async () => {
+    const bucket = await service.bucket();
+    const rule = '<Filter>logs/</Filter><Status>Enabled</Status><Expiration><Days>1</Days></Expiration>';
+    const body = `<LifecycleConfiguration><Rule>${rule}</Rule></LifecycleConfiguration>`;
+    expectError(
+      await service.send({ method: 'PUT', path: `/${bucket}`, query: 'lifecycle', body }),
+      400,
+      'MalformedXML',
+    );
   });
 
   it('must arrive as it was sent', async () => {

@@ -43,10 +43,6 @@ describe('LifecycleConfiguration', () => {
       [`<Filter>${tag('k', '')}</Filter>`, { form: 'filter', tags: [{ key: 'k', value: '' }] }],
       ['<Filter><ObjectSizeGreaterThan>0</ObjectSizeGreaterThan></Filter>', { form: 'filter', greaterThan: 0 }],
       ['<Filter><ObjectSizeLessThan>5</ObjectSizeLessThan></Filter>', { form: 'filter', lessThan: 5 }],
-      [
-        `<Filter><Prefix>p</Prefix>${tag('k')}</Filter>`,
-        { form: 'filter', prefix: 'p', tags: [{ key: 'k', value: 'v' }] },
-      ],
       ['<Filter><And><Prefix>p</Prefix></And></Filter>', { form: 'and', prefix: 'p' }],
       [
         `<Filter><And><Prefix>p</Prefix>${tag('a')}${tag('b')}<ObjectSizeGreaterThan>1</ObjectSizeGreaterThan>` +
@@ -132,6 +128,20 @@ describe('LifecycleConfiguration', () => {
     ['two filters', [rule(days, { filter: '<Filter/><Filter/>' })], 'MalformedXML'],
     ['a prefix beside And', [filtered(`<Prefix>p</Prefix><And>${tag('a')}</And>`)], 'MalformedXML'],
     ['two prefixes', [filtered('<Prefix>p</Prefix><Prefix>p</Prefix>')], 'MalformedXML'],
+    ['a prefix and a tag without And', [filtered(`<Prefix>p</Prefix>${tag('a')}`)], 'MalformedXML'],
+    ['an empty prefix and a tag without And', [filtered(`${tag('a')}<Prefix/>`)], 'MalformedXML'],
+    [
+      'a prefix and a size without And',
+      [filtered(`<Prefix/><ObjectSizeLessThan>5</ObjectSizeLessThan>`)],
+      'MalformedXML',
+    ],
+    [
+      'two sizes without And',
+      [filtered('<ObjectSizeGreaterThan>1</ObjectSizeGreaterThan><ObjectSizeLessThan>5</ObjectSizeLessThan>')],
+      'MalformedXML',
+    ],
+    ['a text instead of conditions', [filtered('logs/')], 'MalformedXML'],
+    ['a text instead of conditions in And', [filtered('<And>logs/</And>')], 'MalformedXML'],
     ['two tags without And', [filtered(tag('a') + tag('b'))], 'MalformedXML'],
     ['And beside a condition', [filtered(`<And>${tag('a')}</And><Prefix/>`)], 'MalformedXML'],
     ['an empty And', [filtered('<And/>')], 'MalformedXML'],

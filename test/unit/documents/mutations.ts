@@ -112,6 +112,8 @@ export function* mutationsOf(document: string): Generator<Mutation> {
     }
     if (original.children.length === 0) {
       for (const [change, text] of Object.entries(texts)) yield changed(change, (element) => (element.text = text));
+    } else {
+      yield changed('text instead of elements', (element) => Object.assign(element, { text: 'word', children: [] }));
     }
     for (const place of original.children.keys()) yield* at([...path, place]);
   }

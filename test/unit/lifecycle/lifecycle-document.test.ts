@@ -29,6 +29,13 @@ describe('the document of lifecycle rules', () => {
     expect(decodeLifecycle(encodeLifecycle(lifecycle))).toEqual(lifecycle);
   });
 
+  it('has And around conditions that earlier versions accepted without it', () => {
+    const scope = { prefix: 'logs/', tags: [{ key: 'a', value: '' }] };
+    const rule = { id: 'two', status: 'Enabled', expiration: { days: 3 } } as const;
+    const stored = encodeLifecycle({ ...lifecycle, rules: [{ ...rule, scope: { form: 'filter', ...scope } }] });
+    expect(decodeLifecycle(stored).rules).toEqual([{ ...rule, scope: { form: 'and', ...scope } }]);
+  });
+
   const rule: Attributes = { id: 'one', status: 'Enabled', scope: { form: 'filter' } };
   it.each<[string, Attributes]>([
     ['rules', {}],

@@ -189,6 +189,8 @@ describe('accessors', () => {
     expect(faultOf(() => inner('<A/><C/>').onlyChildren((name) => 'AB'.includes(name))).message).toContain(
       'R must not contain C',
     );
+    expect(faultOf(() => inner(' x ').onlyChildren(() => true)).message).toContain('R must hold elements, not a text');
+    expect(inner('\n').onlyChildren(() => false).children).toEqual([]);
   });
 
   it('text refuses children', () => {
