@@ -7,6 +7,7 @@ import { settled } from '../../shared/storage/table/settled.ts';
 import { LifecyclePasses } from '../../shared/lifecycle/lifecycle-passes.ts';
 import { Notifications } from '../../shared/monitoring/notifications.ts';
 import { ExactQuotas } from '../../shared/storage/quotas/exact-quotas.ts';
+import { countedByQuota } from '../../shared/storage/quotas/quotas.ts';
 import type { Usage } from '../../shared/storage/quotas/usage.ts';
 import { keepLockTime } from '../../shared/storage/table/lock-clock.ts';
 import { BucketPurge } from '../../shared/storage/removal/bucket-purge.ts';
@@ -154,7 +155,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     const held = (bucketId: string): Promise<Amount> =>
       drain()
         .then(drain)
-        .then(() => usage.held(bucketId));
+        .then(async () => countedByQuota(await usage.of(bucketId)));
     const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
     return {
       usage: { of: (bucketId) => drain().then(() => usage.of(bucketId)) },

@@ -189,10 +189,10 @@ describe('a year of a deployment', () => {
     await deployment.background();
 
     const kept = await buckets.load('kept');
-    const held = await Promise.all([kept, temporary].map(({ id }) => usage.held(id)));
+    const held = await Promise.all([kept, temporary].map(({ id }) => usage.of(id)));
     const objects = await deployment.objects();
     expect(held.reduce((sum, one) => sum + one.objects, 0)).toBe(objects);
-    expect(held.reduce((sum, one) => sum + one.bytes, 0)).toBe(objects * size);
+    expect(held.reduce((sum, one) => sum + one.bytesOfVersions, 0)).toBe(objects * size);
     // An expired object is removed within two days, and its bytes a day later.
     const living = (temporaryDays + 2) * stepsADay + 5;
     expect(most['head']).toBeLessThanOrEqual(living);

@@ -32,7 +32,7 @@ export async function checkContents({ stores, deployment }: Stage): Promise<void
       bytes: versions.reduce((sum, { size }) => sum + size, 0),
     };
     const counted = await usage.of(bucketId);
-    if (counted.objects !== truth.objects || counted.bytes !== truth.bytes) {
+    if (counted.objects !== truth.objects || counted.bytesOfVersions !== truth.bytes) {
       throw new Error(`the counters of ${key.pk} are ${JSON.stringify(counted)} instead of ${JSON.stringify(truth)}`);
     }
   }

@@ -79,7 +79,7 @@ const deps = () => ({
     of: async (id: string) => {
       const count = objects.get(id) ?? 0;
       if (count < 0) throw new Error('the counters are out of reach');
-      return { objects: count, bytes: count * 100 };
+      return { objects: count, bytesOfVersions: count * 100, bytesBesides: 7 };
     },
   },
   notifier: {
