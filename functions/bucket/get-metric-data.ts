@@ -1,6 +1,6 @@
 import { metricData } from '../../shared/documents/monitoring.ts';
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
-import { parseIsoDate } from '../../shared/http/dates.ts';
+import { parseIsoDate } from '../../shared/http/fields/dates.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { resolutionFor, samplingTime } from '../../shared/monitoring/resolutions.ts';
 import {

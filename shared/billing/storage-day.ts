@@ -1,7 +1,7 @@
 import type { Attributes } from '../ports/key-value-table.ts';
 import { day as dayLength } from '../ports/durations.ts';
 import type { Counters } from '../storage/quotas/usage-rows.ts';
-import { beginningOf } from '../storage/table/days.ts';
+import { beginningOf } from '../storage/table/keys/days.ts';
 
 /** The billed contents of a bucket, or of some of its shards. */
 export interface Holding {

@@ -3,8 +3,8 @@ import type { Randomness } from '../ports/randomness.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
 import { FoldedDays } from './folded-days.ts';
 import { billed } from './storage-day.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import { itemKey } from '../storage/table/keys.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
 import { baseShard, encodeCounters, sumOfRows, usageRows } from '../storage/quotas/usage-rows.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 

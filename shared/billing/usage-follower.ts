@@ -1,10 +1,10 @@
 import type { Attributes, FeedRecord, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
-import { itemKey } from '../storage/table/keys.ts';
-import { isSameDay } from '../storage/table/days.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
+import { isSameDay } from '../storage/table/keys/days.ts';
 import { billed, type Step } from './storage-day.ts';
 import { StorageMeter } from './storage-meter.ts';
 import { decodeCurrentVersion } from '../storage/versions/versions.ts';

@@ -2,14 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { S3Error } from '../errors/s3-error.ts';
-import { formatHttpDate } from '../http/dates.ts';
+import { formatHttpDate } from '../http/fields/dates.ts';
 import { Fields } from '../http/message.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { consoleCorsFields } from '../protocol/console/cors.ts';
 import { routes } from '../protocol/operation-table.ts';
 import { errorDocument } from '../xml/error.ts';
 import { endConnection, isDiscarded } from './last-response.ts';
-import { stopParsing } from './sliced-reading.ts';
+import { stopParsing } from './connections/sliced-reading.ts';
 
 interface Deps {
   readonly telemetry: Telemetry;

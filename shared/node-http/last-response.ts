@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { stopParsing } from './sliced-reading.ts';
+import { stopParsing } from './connections/sliced-reading.ts';
 
 /** Milliseconds for which a connection stays open after its last response, so that the client receives it, for a client that does not close it. */
 const lingering = 5000;

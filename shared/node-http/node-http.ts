@@ -6,14 +6,14 @@ import { Fields, type RequestMessage, type ResponseMessage } from '../http/messa
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
-import { ChunkedReading } from './chunked-reading.ts';
-import type { ConnectionLimit } from './connection-limit.ts';
-import { connectionSignal } from './connection-signal.ts';
+import { ChunkedReading } from './connections/chunked-reading.ts';
+import type { ConnectionLimit } from './connections/connection-limit.ts';
+import { connectionSignal } from './connections/connection-signal.ts';
 import { discardRest } from './last-response.ts';
-import { oneAfterAnother } from './one-after-another.ts';
+import { oneAfterAnother } from './connections/one-after-another.ts';
 import { ReaderLimit } from './reader-limit.ts';
 import { ResponseBatch } from './response-batch.ts';
-import type { TrustedProxies } from './trusted-proxies.ts';
+import type { TrustedProxies } from './connections/trusted-proxies.ts';
 
 /** Handles requests: the pipeline. */
 export interface Handler {

@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Limits } from '../protocol/limits.ts';
-import { readInSlices } from './sliced-reading.ts';
+import { readInSlices } from './connections/sliced-reading.ts';
 
 /** The options of every server for requests of S3 clients, for HTTP and HTTPS. */
 export function serverOptions({ requestDuration }: Pick<Limits, 'requestDuration'>) {

@@ -2,7 +2,7 @@ import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
 import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
-import type { ConditionRow } from '../http/preconditions.ts';
+import type { ConditionRow } from '../http/fields/preconditions.ts';
 import type { Query } from '../http/query.ts';
 import type { Authorisation, BucketAuthorisation } from '../storage/buckets/authorisation.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';

@@ -1,6 +1,6 @@
 import type { Condition, Item } from '../ports/key-value-table.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import { followedPrefixes, itemKey } from '../storage/table/keys.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { followedPrefixes, itemKey } from '../storage/table/keys/keys.ts';
 import {
   baseShard,
   counterNames,

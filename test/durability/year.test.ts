@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
 import { billRequests } from '../../shared/billing/bill-requests.ts';
-import { dayOf, daysOf } from '../../shared/storage/table/days.ts';
+import { dayOf, daysOf } from '../../shared/storage/table/keys/days.ts';
 import { projectUsage } from '../../shared/billing/project-usage.ts';
 import { RequestHours } from '../../shared/billing/request-hours.ts';
 import { applyLifecycle } from '../../shared/lifecycle/apply-lifecycle.ts';

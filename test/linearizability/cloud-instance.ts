@@ -4,7 +4,7 @@ import { operations } from '../../functions/operations.ts';
 import { startCloudService } from '../../functions/cloud/composition.ts';
 import { readCloudSettings } from '../../functions/cloud/settings.ts';
 import { nodeHttpListener } from '../../shared/node-http/node-http.ts';
-import { TrustedProxies } from '../../shared/node-http/trusted-proxies.ts';
+import { TrustedProxies } from '../../shared/node-http/connections/trusted-proxies.ts';
 import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import { plantedFaults, type FaultName } from './planted-faults.ts';

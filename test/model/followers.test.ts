@@ -3,7 +3,7 @@ import { asService, byOperator } from '../../shared/storage/version-changes/serv
 import { beforeEach, describe, expect, it } from 'vitest';
 import { composeServices } from '../../functions/compose/services.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { listObjects } from '../../shared/storage/listings/object-listing.ts';
 import { UsageFollower } from '../../shared/billing/usage-follower.ts';
 import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';

@@ -1,4 +1,4 @@
-import * as keyParts from '../../shared/storage/table/key-parts.ts';
+import * as keyParts from '../../shared/storage/table/keys/key-parts.ts';
 import { currentVersionKey } from '../../shared/storage/version-changes/version-chain.ts';
 import {
   decodeCurrentVersion,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseIsoDate } from '../../../shared/http/dates.ts';
+import { parseIsoDate } from '../../../shared/http/fields/dates.ts';
 import {
   metrics,
   statistics,

@@ -1,9 +1,9 @@
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import type { Capacity } from '../../../shared/protocol/bodies/admission.ts';
-import { BodiesInFlight, type Scarce } from '../../../shared/protocol/bodies/bodies-in-flight.ts';
-import { DownloadPace } from '../../../shared/protocol/bodies/download-pace.ts';
+import type { Capacity } from '../../../shared/protocol/bodies/capacity/admission.ts';
+import { BodiesInFlight, type Scarce } from '../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
+import { DownloadPace } from '../../../shared/protocol/bodies/capacity/download-pace.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
-import { ConnectionLimit } from '../../../shared/node-http/connection-limit.ts';
+import { ConnectionLimit } from '../../../shared/node-http/connections/connection-limit.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import type { StartOptions } from '../../../shared/command-line/start-options.ts';
 import { hasAddressSpace, thisMachine, type Machine } from './machine.ts';

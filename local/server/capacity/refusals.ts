@@ -1,6 +1,6 @@
 import { minute } from '../../../shared/ports/durations.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import type { Scarce } from '../../../shared/protocol/bodies/bodies-in-flight.ts';
+import type { Scarce } from '../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
 
 /** The time between two lines of the log: there may be many refusals while the service is busy. */
 const interval = minute;

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { closing, listen } from '../../../shared/node-http/listening.ts';
+import { closing, listen } from '../../../shared/node-http/connections/listening.ts';
 import { withoutBodies } from '../../../shared/node-http/last-response.ts';
-import { oneAfterAnother } from '../../../shared/node-http/one-after-another.ts';
-import { readInSlices } from '../../../shared/node-http/sliced-reading.ts';
+import { oneAfterAnother } from '../../../shared/node-http/connections/one-after-another.ts';
+import { readInSlices } from '../../../shared/node-http/connections/sliced-reading.ts';
 import { expositionType } from './exposition.ts';
 
 /** A listener that serves only metrics. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
-import type { Scarce } from '../../../shared/protocol/bodies/bodies-in-flight.ts';
+import type { Scarce } from '../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
 import type { ProcessCapacity } from '../capacity/capacity.ts';
 import type { Metric } from './exposition.ts';
 

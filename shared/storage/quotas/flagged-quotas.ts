@@ -1,7 +1,7 @@
 import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { itemKey } from '../table/keys.ts';
+import * as keyParts from '../table/keys/key-parts.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import type { Amount } from '../amount.ts';
 import {
   countedByQuota,

@@ -3,9 +3,9 @@ import { ItemCodec } from '../versions/attribute-codec.ts';
 import { currentVersionAttributes, versionAttributes } from '../versions/version-attributes.ts';
 import type { CurrentVersion } from '../versions/versions.ts';
 import { numberOf } from '../table/attribute-values.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { linkKeyParts } from '../table/link-keys.ts';
-import { stateKey, uploadKeyParts } from '../table/upload-keys.ts';
+import * as keyParts from '../table/keys/key-parts.ts';
+import { linkKeyParts } from '../table/keys/link-keys.ts';
+import { stateKey, uploadKeyParts } from '../table/keys/upload-keys.ts';
 import { noCounters, type Counters } from './usage-rows.ts';
 
 /** What an item adds to the usage of its bucket. */

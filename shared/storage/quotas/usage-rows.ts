@@ -1,6 +1,6 @@
 import type { Attributes, Item, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
 import { numberOf } from '../table/attribute-values.ts';
-import { itemKey, partition } from '../table/keys.ts';
+import { itemKey, partition } from '../table/keys/keys.ts';
 import { partitionItems } from '../table/pages.ts';
 
 /** The shard id of the row into which those of closed shards are folded. It sorts before real shard ids. */

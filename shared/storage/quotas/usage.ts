@@ -1,8 +1,8 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import { sumOfRows, usageRows, type Counters } from './usage-rows.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { kinds } from '../table/keys.ts';
+import * as keyParts from '../table/keys/key-parts.ts';
+import { kinds } from '../table/keys/keys.ts';
 
 /** Reads the usage of buckets. */
 export interface UsageCounters {

@@ -1,6 +1,6 @@
 import type { Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import { currentVersionPartition, itemKey, partition } from '../table/keys.ts';
-import { isVersionId } from '../table/ids.ts';
+import { currentVersionPartition, itemKey, partition } from '../table/keys/keys.ts';
+import { isVersionId } from '../table/keys/ids.ts';
 import {
   decodeCurrentVersion,
   decodeVersion,

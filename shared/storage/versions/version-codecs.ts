@@ -1,4 +1,4 @@
-import { madeAt } from '../table/ids.ts';
+import { madeAt } from '../table/keys/ids.ts';
 import type { Codec } from './attribute-codec.ts';
 import {
   decodeObjectAttributes,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../shared/ports/durations.ts';
-import { beginningOf, daysOf } from '../../../shared/storage/table/days.ts';
+import { beginningOf, daysOf } from '../../../shared/storage/table/keys/days.ts';
 import { projectUsage } from '../../../shared/billing/project-usage.ts';
-import { billingKey } from '../../../shared/storage/table/billing-keys.ts';
-import { itemKey, partition } from '../../../shared/storage/table/keys.ts';
+import { billingKey } from '../../../shared/storage/table/keys/billing-keys.ts';
+import { itemKey, partition } from '../../../shared/storage/table/keys/keys.ts';
 import { UsageFollower } from '../../../shared/billing/usage-follower.ts';
 import type { FeedRecord } from '../../../shared/ports/key-value-table.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';

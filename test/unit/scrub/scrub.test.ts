@@ -1,10 +1,10 @@
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
-import { sortableTime, timedId } from '../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../shared/storage/table/keys.ts';
+import { sortableTime, timedId } from '../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../shared/storage/table/keys/keys.ts';
 import { findingKinds, type FindingKind } from '../../../shared/scrub/findings.ts';
-import { uploadIndexKey } from '../../../shared/storage/table/upload-keys.ts';
+import { uploadIndexKey } from '../../../shared/storage/table/keys/upload-keys.ts';
 import { currentVersionKey } from '../../../shared/storage/version-changes/version-chain.ts';
 import { encodeContent } from '../../../shared/storage/versions/stored-values.ts';
 import { noObjectAttributes } from '../../../shared/storage/versions/object-attributes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Admission } from '../../../../shared/protocol/bodies/admission.ts';
-import { BodiesInFlight } from '../../../../shared/protocol/bodies/bodies-in-flight.ts';
-import { DownloadPace } from '../../../../shared/protocol/bodies/download-pace.ts';
+import { Admission } from '../../../../shared/protocol/bodies/capacity/admission.ts';
+import { BodiesInFlight } from '../../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
+import { DownloadPace } from '../../../../shared/protocol/bodies/capacity/download-pace.ts';
 import { EndedBody } from '../../../../shared/protocol/bodies/ended-body.ts';
 
 async function* chunks(fails = false): AsyncGenerator<Uint8Array> {

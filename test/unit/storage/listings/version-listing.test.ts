@@ -12,8 +12,8 @@ import { noObjectAttributes } from '../../../../shared/storage/versions/object-a
 import { Objects } from '../../../../shared/storage/objects/objects.ts';
 import { byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { VersionChain, type Commit } from '../../../../shared/storage/version-changes/version-chain.ts';
-import { instanceId, writeToken } from '../../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { instanceId, writeToken } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
 import { CountedBytes, SetClock } from '../../../support/storage/fixed-deps.ts';
 import { ListedVersions, type KeptVersion } from '../../../support/storage/listed-objects.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayOf, daysOf } from '../../../../shared/storage/table/days.ts';
-import { billingPartition } from '../../../../shared/storage/table/billing-keys.ts';
+import { beginningOf, dayOf, daysOf } from '../../../../shared/storage/table/keys/days.ts';
+import { billingPartition } from '../../../../shared/storage/table/keys/billing-keys.ts';
 import { projectUsage } from '../../../../shared/billing/project-usage.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import { UsageFollower } from '../../../../shared/billing/usage-follower.ts';
 import { UsageFold } from '../../../../shared/billing/usage-fold.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';

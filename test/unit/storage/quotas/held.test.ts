@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { heldBy } from '../../../../shared/storage/quotas/held.ts';
 import { deleteMarker, markerBytes } from '../../../../shared/storage/version-changes/new-version.ts';
-import { linkKey } from '../../../../shared/storage/table/link-keys.ts';
-import { partition } from '../../../../shared/storage/table/keys.ts';
-import { stateKey } from '../../../../shared/storage/table/upload-keys.ts';
+import { linkKey } from '../../../../shared/storage/table/keys/link-keys.ts';
+import { partition } from '../../../../shared/storage/table/keys/keys.ts';
+import { stateKey } from '../../../../shared/storage/table/keys/upload-keys.ts';
 
 const bucketId = '0bucket';
 const ofKey = { pk: partition.currentVersions(bucketId), sk: 'key' };

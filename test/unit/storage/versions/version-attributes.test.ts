@@ -22,8 +22,8 @@ import { ListedVersion } from '../../../../shared/storage/versions/listed-versio
 import { byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { KeyVersions } from '../../../../shared/scrub/key-versions.ts';
 import { AttributesView } from '../../../../shared/storage/table/attributes-view.ts';
-import { madeAt } from '../../../../shared/storage/table/ids.ts';
-import { itemKey } from '../../../../shared/storage/table/keys.ts';
+import { madeAt } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey } from '../../../../shared/storage/table/keys/keys.ts';
 import { decodeState, encodeState, versionOf, type Upload } from '../../../../shared/storage/uploads/upload.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { MemoryTable } from '../../../support/storage/memory-table.ts';
