@@ -206,10 +206,10 @@ export async function confirm(name: string, what: string, { yes }: ConfirmedOpti
   if (typed.trim() !== name) throw new OperatorError('nothing was removed: another name was typed');
 }
 
-/** `3 objects (5 versions of 12 bytes, 1 open upload, 400 bytes besides)` */
+/** `3 objects (5 versions, 1 open upload, 12 bytes of versions, 400 bytes besides)` */
 export function contentsText({ objects, versions, uploads, bytes, bytesBesides }: Contents): string {
-  const ofVersions = `${count(versions, 'version')} of ${sizeText(bytes)}`;
-  return `${count(objects, 'object')} (${ofVersions}, ${count(uploads, 'open upload')}, ${sizeText(bytesBesides)} besides)`;
+  const held = `${sizeText(bytes)} of versions, ${sizeText(bytesBesides)} besides`;
+  return `${count(objects, 'object')} (${count(versions, 'version')}, ${count(uploads, 'open upload')}, ${held})`;
 }
 
 /** Counts what a bucket holds. Bytes are those of the counters. */

@@ -71,9 +71,7 @@ export class PreparedPolicy {
 
   async #matches(statement: Rule, resource: Pattern, question: PolicyQuestion): Promise<boolean> {
     if (!statement.actions.has(question.action)) return false;
-    if ((await this.#matchesResource(statement, resource, question.conditions)) === statement.otherResources) {
-      return false;
-    }
+    if (!(await this.#matchesResource(statement, resource, question.conditions))) return false;
     for (const condition of statement.conditions) {
       if (!(await this.#isMet(condition, question.conditions, statement.effect))) return false;
     }
@@ -83,20 +81,20 @@ export class PreparedPolicy {
   async #matchesResource(statement: Rule, resource: Pattern, facts: Facts): Promise<boolean> {
     const patterns = this.#resources.get(statement) ?? new ResourcePatterns(statement.resources);
     this.#resources.set(statement, patterns);
-    const filled = await patterns.filled(facts, resource.length, this.#budget);
-    return (await this.#budget.run(filled.matching(resource))).size > 0;
+    const variables = await factsOf(patterns.variables, facts);
+    if (statement.otherResources && statement.effect === 'Allow' && hasUnknown(variables)) return false;
+    const filled = await patterns.filled(variables, resource.length, this.#budget);
+    const isListed = (await this.#budget.run(filled.matching(resource))).size > 0;
+    return isListed !== statement.otherResources;
   }
 
   async #isMet(condition: Condition, facts: Facts, effect: Rule['effect']): Promise<boolean> {
     const turn = this.#budget.spend(stepsPerStatement);
     if (turn) await turn;
-    const values = await facts(condition.key);
-    // Nothing is allowed for an address that is not known, and what is denied to all but some addresses is denied to it.
-    if (condition.key === 'aws:sourceip' && values?.[0] === unknownAddress) {
-      return effect === 'Deny' && condition.negated;
-    }
-    const isAbsent = values === undefined || values.length === 0;
+    const values = await factOf(condition.key, facts);
+    const isAbsent = values !== unknown && (values === undefined || values.length === 0);
     const variables = await factsOf(isAbsent ? [] : condition.variables, facts);
+    if (values === unknown || hasUnknown(variables)) return effect === 'Deny' && condition.negated;
     const known = this.#conditions.get(condition);
     if (known && isSame(known.values, values) && areSame(known.variables, variables)) return known.isMet;
     const isMet = condition.isMet(values, variables, this.#budget);
@@ -138,18 +136,18 @@ const usualLength = 1100;
 
 /** The resource patterns of a statement, refilled only when the values of their variables change. */
 class ResourcePatterns {
+  /** The condition keys that it needs the values of. */
+  readonly variables: readonly string[];
   readonly #templates: readonly Template[];
-  readonly #variables: readonly string[];
   #known: { readonly facts: KnownFacts; readonly longest: number; readonly patterns: PatternSet } | undefined;
 
   constructor(templates: readonly Template[]) {
     this.#templates = templates;
-    this.#variables = variablesOf(templates);
+    this.variables = variablesOf(templates);
   }
 
   /** @param length of the text to match, in characters */
-  async filled(facts: Facts, length: number, budget: EventLoopBudget): Promise<PatternSet> {
-    const values = await factsOf(this.#variables, facts);
+  async filled(values: KnownFacts, length: number, budget: EventLoopBudget): Promise<PatternSet> {
     const known = this.#known;
     if (known && length <= known.longest && areSame(known.facts, values)) return known.patterns;
     const longest = Math.max(length, usualLength);
@@ -159,10 +157,25 @@ class ResourcePatterns {
   }
 }
 
+/**
+ * A value that is there and not known, the address of a client whose proxy reports none that can be read. No pattern has it. Nothing is
+ * allowed because of it, nor because it is in no pattern; what is denied to all but some values is denied to it.
+ */
+const unknown: Values = [];
+
+async function factOf(key: string, facts: Facts): Promise<Values> {
+  const values = await facts(key);
+  return key === 'aws:sourceip' && values?.[0] === unknownAddress ? unknown : values;
+}
+
 async function factsOf(keys: readonly string[], facts: Facts): Promise<KnownFacts> {
   const known = new Map<string, Values>();
-  for (const key of keys) known.set(key, await facts(key));
+  for (const key of keys) known.set(key, await factOf(key, facts));
   return known;
+}
+
+function hasUnknown(facts: KnownFacts): boolean {
+  return [...facts.values()].includes(unknown);
 }
 
 function areSame(some: KnownFacts, others: KnownFacts): boolean {

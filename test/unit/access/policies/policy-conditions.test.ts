@@ -124,6 +124,25 @@ it('what is denied to all but some addresses is denied to one that is not known'
   expect(await verdict(policyOf(statement(), deny('IpAddress')), { facts })).toBe('allow');
 });
 
+it('an address that is not known fills no variable, and nothing is allowed because it does not', async () => {
+  const asked = { key: 'unknown/key', facts: { 'aws:sourceip': ['unknown'], 's3:prefix': ['unknown'] } };
+  const at = async (change: object): Promise<string> => verdict(policyOf(statement(), statement(change)), asked);
+  const alone = async (change: object): Promise<string> => verdict(policyOf(statement(change)), asked);
+  const home = 'arn:aws:s3:::photos/${aws:SourceIp}/*';
+  const other = (name: string): object => ({ Resource: undefined, NotResource: name });
+  const prefix = (operator: string): object => ({ Condition: { [operator]: { 's3:prefix': '${aws:SourceIp}' } } });
+  expect(await alone({ Resource: home })).toBe('none');
+  expect(await alone({ Resource: "arn:aws:s3:::photos/${aws:SourceIp, 'unknown'}/*" })).toBe('none');
+  expect(await alone({ Resource: [home, 'arn:aws:s3:::photos/unknown/*'] })).toBe('allow');
+  expect(await alone(other(home))).toBe('none');
+  expect(await alone(prefix('StringEquals'))).toBe('none');
+  expect(await alone(prefix('StringNotEquals'))).toBe('none');
+  expect(await at({ Effect: 'Deny', Resource: home })).toBe('allow');
+  expect(await at({ Effect: 'Deny', ...other(home) })).toBe('deny');
+  expect(await at({ Effect: 'Deny', ...prefix('StringEquals') })).toBe('allow');
+  expect(await at({ Effect: 'Deny', ...prefix('StringNotEquals') })).toBe('deny');
+});
+
 it('the key of a tag has a case, and may have slashes', async () => {
   const policy = policyOf(statement({ Condition: { StringEquals: { 'S3:existingObjectTag/Team/A': 'x' } } }));
   expect(await verdict(policy, { facts: { 's3:existingobjecttag/Team/A': ['x'] } })).toBe('allow');
