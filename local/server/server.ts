@@ -29,6 +29,8 @@ import { WorkerReports } from './processes/worker-reports.ts';
 const stopTime = 30 * second;
 /** The same for requests for files of the console. */
 const consoleStopTime = 2 * second;
+/** How long a process that ends waits for whoever reads its log. */
+const logPatience = second;
 
 /**
  * Runs the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. Then it finishes running requests,
@@ -114,6 +116,8 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
   await service.stop(stopTime);
   log.note('stopped');
   log.flush();
+  // Lines that nobody reads would keep the process for as long as the pipe is open.
+  if (!(await output.drained(logPatience))) process.exit();
 }
 
 /** Resolves when the process is asked to stop. */
