@@ -86,12 +86,13 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
     const url = processes?.url ?? (await service.listen(handler));
     const { accounts, consoleOrigins } = service.composed;
     const own = service.tls?.own;
+    const started = { file: process.argv[1]!, environment: process.env };
     const hasKeys = declared !== undefined || options.key !== undefined;
     const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
-      process.stderr.write(clientSettings(key, url, options, own));
+      process.stderr.write(clientSettings(key, url, options, started, own));
     });
     if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject)))
-      process.stderr.write(whereKeysAre(options.data));
+      process.stderr.write(whereKeysAre(options.data, started));
     const consoleDeps = { url, tls: service.tls, telemetry: log };
     const console = options.ephemeral ? undefined : await consoleOrNone(options, consoleDeps);
     if (console) closeSoon(console);
