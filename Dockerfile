@@ -18,7 +18,8 @@ COPY package.json LICENSE ./
 COPY bin/node-version.cjs bin/stillage.cjs bin/byte-lane.mjs bin/cloud-scrub.mjs ./bin/
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-RUN mkdir /data && chown node:node /data
+# The command that the service names: docker exec CONTAINER stillage env KEY --data /data
+RUN ln -s /app/bin/stillage.cjs /usr/local/bin/stillage && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 9000

@@ -29,6 +29,8 @@ import { WorkerReports } from './processes/worker-reports.ts';
 const stopTime = 30 * second;
 /** The same for requests for files of the console. */
 const consoleStopTime = 2 * second;
+/** How long a process that ends waits for whoever reads its log. */
+const logPatience = second;
 
 /**
  * Runs the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. Then it finishes running requests,
@@ -84,12 +86,13 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
     const url = processes?.url ?? (await service.listen(handler));
     const { accounts, consoleOrigins } = service.composed;
     const own = service.tls?.own;
+    const started = { file: process.argv[1]!, environment: process.env };
     const hasKeys = declared !== undefined || options.key !== undefined;
     const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
-      process.stderr.write(clientSettings(key, url, options, own));
+      process.stderr.write(clientSettings(key, url, options, started, own));
     });
     if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject)))
-      process.stderr.write(whereKeysAre(options.data));
+      process.stderr.write(whereKeysAre(options.data, started));
     const consoleDeps = { url, tls: service.tls, telemetry: log };
     const console = options.ephemeral ? undefined : await consoleOrNone(options, consoleDeps);
     if (console) closeSoon(console);
@@ -114,6 +117,8 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
   await service.stop(stopTime);
   log.note('stopped');
   log.flush();
+  // Lines that nobody reads would keep the process for as long as the pipe is open.
+  if (!(await output.drained(logPatience))) process.exit();
 }
 
 /** Resolves when the process is asked to stop. */

@@ -20,6 +20,7 @@ export class LogOutput implements LogState {
   readonly isTTY: boolean;
   /** Called before the first lines that could be written after others were dropped. @returns a line that says so */
   onRecovery: (dropped: number) => string = () => '';
+  readonly #stream: Writable;
   readonly #write: (bytes: Buffer) => boolean;
   #isWritten = true;
   #dropped = 0;
@@ -29,7 +30,9 @@ export class LogOutput implements LogState {
   /** @param stream process.stdout @param descriptor its file descriptor */
   constructor(stream: Writable & { readonly isTTY?: boolean }, descriptor: number) {
     this.isTTY = stream.isTTY === true;
-    this.#write = isStream(descriptor, this.isTTY) ? streamWriter(stream) : fileWriter(descriptor);
+    this.#stream = stream;
+    const lose = (bytes: Buffer): void => this.drop(linesOf(bytes));
+    this.#write = isStream(descriptor, this.isTTY) ? streamWriter(stream, lose) : fileWriter(descriptor);
   }
 
   get isWritten(): boolean {
@@ -49,6 +52,23 @@ export class LogOutput implements LogState {
     else this.drop(linesOf(bytes));
   }
 
+  /**
+   * Waits until the lines are read that still wait for their reader, at most so many milliseconds.
+   * @returns whether they are: as long as they wait, the process does not end by itself
+   */
+  async drained(patience: number): Promise<boolean> {
+    const isWaiting = (): boolean => !this.#stream.destroyed && this.#stream.writableLength > 0;
+    if (!isWaiting()) return true;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, patience);
+      this.#stream.write('', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    return !isWaiting();
+  }
+
   /** Counts lines that were dropped on their way here. */
   drop(lines: number): void {
     this.#dropped += lines;
@@ -66,10 +86,13 @@ function isStream(descriptor: number, isTTY: boolean): boolean {
   }
 }
 
-function streamWriter(stream: Writable): (bytes: Buffer) => boolean {
+/** @param lose is called for bytes that waited for a reader who has gone */
+function streamWriter(stream: Writable, lose: (bytes: Buffer) => void): (bytes: Buffer) => boolean {
   return (bytes) => {
     if (stream.destroyed || stream.writableLength > mostWaiting) return false;
-    stream.write(bytes);
+    stream.write(bytes, (error) => {
+      if (error) lose(bytes);
+    });
     return true;
   };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -68,6 +69,31 @@ describe.each([1, 2])('with %i workers, a log', (workers) => {
       for (const line of service.output.stdout.trim().split('\n')) JSON.parse(line);
     } finally {
       out.resume();
+      expect(await service.stop()).toBe(0);
+    }
+  });
+
+  it('that nobody reads does not keep a process that is to end', async () => {
+    const { service } = await begin();
+    const exited = once(service.process, 'exit');
+    service.process.stdout!.pause();
+    for (let round = 0; JSON.stringify(await health(service)) === '{"status":"ok"}'; round += 1) {
+      expect(round).toBeLessThan(100);
+      await Promise.all(Array.from({ length: 50 }, () => send(service, { path: `/${'x'.repeat(4000)}` })));
+    }
+    service.process.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    service.process.stdout!.resume();
+    await service.stop();
+  });
+
+  it('whose reader has gone counts its lines as dropped', async () => {
+    const { service, metrics } = await begin();
+    try {
+      service.process.stdout!.destroy();
+      for (let n = 1; n <= 50; n += 1) expect((await send(service, { path: `/none-${n}` })).status).toBe(404);
+      await expect.poll(() => droppedBy(metrics)).toBeGreaterThanOrEqual(50);
+    } finally {
       expect(await service.stop()).toBe(0);
     }
   });

@@ -5,8 +5,9 @@ import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { settled } from '../../../shared/storage/table/settled.ts';
 import { firstProject, firstProjectOf } from './initial-key.ts';
-import { defaultOptions, type StartOptions } from '../../../shared/command-line/start-options.ts';
+import type { StartOptions } from '../../../shared/command-line/start-options.ts';
 import type { OwnCertificate } from '../tls.ts';
+import { ownCommand, type Started } from './own-command.ts';
 import { shellWord } from './shell-word.ts';
 
 /** The access key that the first start creates. */
@@ -38,8 +39,9 @@ export async function ensureFirstKey(
 }
 
 /** Returns a hint for later starts. */
-export function whereKeysAre(data: string): string {
-  return `To see its keys: npx stillage key list ${firstProject} --data ${data}; to use one: npx stillage env <key id> --data ${data}\n`;
+export function whereKeysAre(data: string, started: Started): string {
+  const command = (words: string): string => ownCommand(words, data, started);
+  return `To see its keys: ${command(`key list ${firstProject}`)}; to use one: ${command('env <key id>')}\n`;
 }
 
 /** Returns how clients come to trust a certificate that the service has made itself. */
@@ -58,11 +60,11 @@ export function clientSettings(
   key: FirstKey,
   url: string,
   { region, data, ephemeral }: Pick<StartOptions, 'region' | 'data' | 'ephemeral'>,
+  started: Started,
   certificate?: OwnCertificate,
 ): string {
-  const where = data === defaultOptions.data ? '' : ` --data ${data}`;
   const trust = certificate ? `\n  export AWS_CA_BUNDLE=${shellWord(certificate.path)}` : '';
-  const again = ephemeral ? '' : ` To see them again: npx stillage env ${key.accessKeyId}${where}`;
+  const again = ephemeral ? '' : ` To see them again: ${ownCommand(`env ${key.accessKeyId}`, data, started)}`;
   return `
 Created a project, a user and an access key.${again}
 
