@@ -69,7 +69,8 @@ async function locked(page: Page): Promise<void> {
   const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled' } as const;
   await under.sdk().send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration }));
   await put(under.sdk(), Bucket, 'a.txt', 'a version');
-  await page.reload();
+  await page.getByRole('link', { name: 'Transfers' }).click();
+  await page.goBack();
 }
 
 interface Shown {
