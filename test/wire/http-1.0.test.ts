@@ -24,7 +24,8 @@ async function responses(...requests: readonly Buffer[]): Promise<{ all: RawResp
     connection.write(bytes);
     all.push(await connection.response());
   }
-  const closed = await connection.closedWithin(1000);
+  // Long before a connection that is kept would be closed for idleness.
+  const closed = await connection.closedWithin(30_000);
   connection.close();
   return { all, closed };
 }
