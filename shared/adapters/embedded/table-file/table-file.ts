@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, link, lstat, mkdir, open, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, link, lstat, mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../durable-directory.ts';
 import { NotATable, TablePages, type PageDamage } from './table-pages.ts';
@@ -99,29 +99,6 @@ export async function ensureTableFile(directory: string, create: (directory: str
     });
   } finally {
     await rm(draft, { recursive: true, force: true });
-  }
-}
-
-/** The size of the lock file of 126 readers, which the engine has room for. */
-const lockFileSize = 8272;
-
-/**
- * Creates the lock file with all its bytes unless it exists. The engine would create one without them, and end the process by SIGBUS when it
- * writes where a full disk has no room.
- * @throws Error if there is no room; any other one is left to the engine
- */
-export async function ensureLockFile(directory: string): Promise<void> {
-  const path = join(directory, 'lock.mdb');
-  if (await stat(path).catch(() => undefined)) return;
-  // Whole at once: another process that opens the table would use the first bytes of a file that grows.
-  const draft = join(directory, `${randomBytes(6).toString('hex')}.draft`);
-  try {
-    await writeFile(draft, Buffer.alloc(lockFileSize), { flag: 'wx', mode: 0o600 });
-    await link(draft, path);
-  } catch (error) {
-    if (['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  } finally {
-    await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 

@@ -7,13 +7,7 @@ import { ensureDirectory } from '../durable-directory.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { CommitParticipant } from './group-commit.ts';
 import { giveToOwnerOf, makePrivate } from '../private-path.ts';
-import {
-  checkTableAccess,
-  checkTableFile,
-  ensureLockFile,
-  ensureTableFile,
-  syncTableFile,
-} from '../table-file/table-file.ts';
+import { checkTableAccess, checkTableFile, ensureTableFile, syncTableFile } from '../table-file/table-file.ts';
 
 /**
  * - `overlappingSync` would make commits visible before they are durable, and acknowledge them only then.
@@ -88,12 +82,8 @@ export class LmdbEnvironment {
     onCommitFailure: (cause: unknown) => void = () => undefined,
   ): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
-    await ensureTableFile(directory, async (draft) => {
-      await ensureLockFile(draft);
-      await openEnvironment({ path: draft, ...options }).close();
-    });
+    await ensureTableFile(directory, (draft) => openEnvironment({ path: draft, ...options }).close());
     await checkTableFile(directory);
-    await ensureLockFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
     await checkTableAccess(directory);
     const root = openEnvironment({ path: directory, ...options });
