@@ -3,7 +3,8 @@ import type { Ask } from '../../functions/admin/command.ts';
 import { UsageError } from '../../shared/errors/operator-error.ts';
 import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from './administrators.ts';
 import { examplesHelp, headings } from './help.ts';
-import { deployment, region } from '../../shared/command-line/option-values.ts';
+import type { Operand } from './operands.ts';
+import { deployment, readAs, region } from '../../shared/command-line/option-values.ts';
 import { option, startOption } from '../../shared/command-line/option.ts';
 import { withDeps, type Deps } from './data-deps.ts';
 import type { Report } from '../../shared/command-line/report.ts';
@@ -12,8 +13,7 @@ import type { Report } from '../../shared/command-line/report.ts';
 interface Described {
   readonly name: string;
   readonly does: string;
-  /** `['<name>', 'description']`; `[name]` is optional. */
-  readonly operands?: readonly (readonly [syntax: string, description: string])[];
+  readonly operands?: readonly Operand[];
   readonly options?: readonly Option[];
   /** Command lines without the leading `stillage`. */
   readonly examples: readonly string[];
@@ -75,7 +75,9 @@ function describe(
   service: readonly Option[],
 ): Command {
   const command = new Command(name).description(does);
-  for (const [syntax, description] of operands) command.argument(syntax, description);
+  for (const [syntax, description, type] of operands) {
+    command.argument(syntax, description, (text: string) => readAs(type, text));
+  }
   for (const one of options) command.addOption(one);
   command.option('--json', 'print JSON');
   for (const one of [dataOption(), ...service]) command.addOption(one.helpGroup(headings.machine));

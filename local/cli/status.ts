@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { suspending } from '../../functions/admin/command.ts';
 import { verb } from './command.ts';
+import type { Operand } from './operands.ts';
 import type { Column } from '../../shared/command-line/report.ts';
 import { time } from '../../shared/command-line/report.ts';
 
@@ -21,7 +22,7 @@ export const statusColumns: readonly Column<Listed>[] = [
 /** Returns the commands `suspend` and `resume` of a family. */
 export function suspensions(
   kind: string,
-  operand: string,
+  operand: Operand,
   example: string,
   commands: ReturnType<typeof suspending>,
 ): readonly Command[] {
@@ -29,7 +30,7 @@ export function suspensions(
     verb({
       name,
       does,
-      operands: [[operand, `the ${kind}`]],
+      operands: [operand],
       examples: [`${kind} ${name} ${example}`],
       act: async (ask, [which]) => {
         await ask(commands[name], { [kind]: which! });

@@ -114,7 +114,8 @@ export function checkPolicy(text: string): string {
   return text;
 }
 
-function checkPolicyName(name: string): void {
+/** @throws AccountRefusal unless a policy may have this name */
+export function checkPolicyName(name: string): void {
   if (!/^[\w+=,.@-]{1,128}$/.test(name)) {
     refuse(
       `${JSON.stringify(name)} is not a valid name of a policy: it must have 1 to 128 letters, digits or characters of "_+=,.@-"`,

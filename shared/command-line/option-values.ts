@@ -47,7 +47,7 @@ export const path = text(/^[^\0]+$/, 'Must be the path of a file or directory.')
 
 /** An address to listen on, or a name of one. */
 export const host = text(
-  /^[A-Za-z0-9._:%-]+$/,
+  /^(?:[A-Za-z0-9._-]+|[\dA-Fa-f]*:[\dA-Fa-f]*:[\dA-Fa-f:.]*(?:%[\w.-]+)?)$/,
   'Must be an address or a host name, without a scheme or a port; 0.0.0.0: all.',
 );
 

@@ -87,16 +87,8 @@ atEachPlace({ isRunning: false }, (at) => {
   });
 
   describe('refusals', () => {
-    const rule = 'must have 1 to 64 letters, digits or characters of "._+=-", and begin with a letter or a digit';
-
     it.each([
-      [['customer', 'create', 'a:b'], `"a:b" is not a valid customer name: it ${rule}`],
-      [['customer', 'create', ''], `"" is not a valid customer name: it ${rule}`],
-      [['customer', 'create', 'a\nb'], String.raw`"a\nb" is not a valid customer name: it ${rule}`],
-      [['customer', 'create', 'x'.repeat(65)], `"${'x'.repeat(65)}" is not a valid customer name: it ${rule}`],
-      [['project', 'create', 'shop'], '"shop" does not name a project: write project@customer'],
       [['project', 'create', 'shop@nobody'], 'there is no customer "nobody"'],
-      [['user', 'create', 'ci@example.test'], '"ci@example.test" does not name a user: write project:user@customer'],
       [['user', 'create', 'none:ci@example.test'], 'there is no project "none@example.test"'],
       [['key', 'create', 'main:nobody@example.test'], 'the user main:nobody@example.test does not exist'],
       [
@@ -105,10 +97,6 @@ atEachPlace({ isRunning: false }, (at) => {
       ],
       [['customer', 'create', 'example.test'], 'the customer example.test already exists'],
       [['user', 'create', 'main:alice@example.test'], 'the user main:alice@example.test already exists'],
-      [
-        ['user', 'revoke', 'main:alice@example.test', 'sleep'],
-        'there is no privilege "sleep"; the privileges are: monitoring',
-      ],
       [['quota', 'set', 'main@example.test', '--buckets', '1001'], 'a project may have at most 1000 buckets'],
       [['quota', 'set', 'no-such-bucket', '--bytes', '1'], 'NoSuchBucket: The specified bucket does not exist'],
       [['quota', 'show', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
@@ -118,19 +106,27 @@ atEachPlace({ isRunning: false }, (at) => {
       [['monitoring', 'enable', 'no-such-bucket'], 'NoSuchBucket: The specified bucket does not exist'],
       [['metrics', 'show', 'no-such-bucket', '--period', '7m'], 'period must be a multiple of 5m'],
       [['alarm', 'show', 'no-such-bucket', 'full'], 'NoSuchBucket: The specified bucket does not exist'],
-      [['link', 'list', 'no-such-bucket', ''], 'link list: key must be a string that is not empty'],
       [['env', 'nobody'], 'there is no key "nobody"'],
     ])('%j', async (args, line) => {
       await refused(args, line);
     });
 
-    it('of an option end with 2', async () => {
-      const { code, stdout, stderr } = await runAt(at().place, [
-        ...['key', 'create', 'main:alice@example.test'],
-        ...['--id', 'a,b'],
-      ]);
+    it.each([
+      [
+        ['key', 'create', 'main:alice@example.test', '--id', 'a,b'],
+        /^error: option '--id <id>' .* is not a valid key id: .*\n$/,
+      ],
+      [
+        ['customer', 'create', 'a\nb'],
+        /^error: .* "a\\nb" is not a valid customer name: it must have 1 to 64 letters, .*\n$/s,
+      ],
+      [['project', 'create', 'shop'], /^error: .* "shop" does not name a project: write project@customer\.\n$/],
+      [['user', 'create', 'ci@acme'], /^error: .* "ci@acme" does not name a user: write project:user@customer\.\n$/],
+      [['user', 'revoke', 'main:alice@example.test', 'sleep'], /^error: .* the privileges are: monitoring\.\n$/],
+    ])('of %j end with 2', async (args, line) => {
+      const { code, stdout, stderr } = await runAt(at().place, args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^error: option '--id <id>' [^\n]* is not a valid key id: [^\n]*\n$/);
+      expect(stderr).toMatch(line);
     });
   });
 

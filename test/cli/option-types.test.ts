@@ -31,7 +31,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   '--end': ['', 'now', '2026-13-01'],
   '--evaluation-periods': ['', '0', '1.5', 'x'],
   '--expires': ['', '0', '1h', '-1'],
-  '--host': ['', 'http://127.0.0.1', 'a b'],
+  '--host': ['', 'http://127.0.0.1', 'a b', '1.2.3.4:80', 'localhost:9000', '[::1]'],
   '--id': ['', 'a b', 'x'.repeat(129)],
   '--last': ['', '0h', '3', 'x'],
   '--lifecycle-day-seconds': ['', '0', '-1', 'x'],
@@ -73,6 +73,26 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   '--xml-namespace': ['', 'http://x"y'],
 };
 
+/** A value that each operand takes, and values that it refuses. */
+const operands: Readonly<Record<string, { readonly takes: string; readonly refuses: readonly string[] }>> = {
+  alarm: { takes: 'full', refuses: ['', 'x'.repeat(256)] },
+  bucket: { takes: 'photos', refuses: ['', 'A_b', 'a'] },
+  customer: { takes: 'acme', refuses: ['', 'a b', 'a:b'] },
+  document: {
+    takes: '{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:*","Resource":"*"}}',
+    refuses: ['', '{', '[]', '{}'],
+  },
+  id: { takes: 'AP6w61-P5FSALQ75-H-fIgggzpaO', refuses: [''] },
+  key: { takes: 'hello.txt', refuses: [''] },
+  'key id': { takes: 'STILYOUS4EQOCTROTQOJ', refuses: ['', 'a,b', 'a b'] },
+  policy: { takes: 'uploads', refuses: [''] },
+  privilege: { takes: 'monitoring', refuses: ['', 'sleep'] },
+  project: { takes: 'shop@acme', refuses: ['', 'a b', '@acme', 'shop:ci@acme'] },
+  'project or bucket': { takes: 'photos', refuses: ['', 'A_b', 'shop@'] },
+  user: { takes: 'shop:ci@acme', refuses: ['', 'ci', 'shop@acme', 'x/y/z', 'shop:@acme'] },
+  'user or project': { takes: 'shop@acme', refuses: ['', 'shop', 'a:b:c@d'] },
+};
+
 /** A command that does work, by the words that lead to it. Making it again leaves no option behind that was given before. */
 interface Leaf {
   readonly path: readonly string[];
@@ -98,17 +118,20 @@ const cases = leaves.flatMap((leaf) => {
 });
 
 /** Parses a command line of the command, with an action that does nothing. Returns the error, and what was written about it. */
-function parse(leaf: Leaf, args: readonly string[]): { acted: boolean; error: unknown; stderr: string } {
+function parse(
+  leaf: Leaf,
+  args: readonly string[],
+  given = commandOf(leaf).registeredArguments.map((one) => operands[one.name()]!.takes),
+): { acted: boolean; error: unknown; stderr: string } {
   const command = commandOf(leaf);
-  const operands = command.registeredArguments.map(() => 'operand');
-  const mandatory = command.options.filter((option) => option.mandatory && !args[0]!.startsWith(option.long!));
+  const mandatory = command.options.filter((option) => option.mandatory && !args[0]?.startsWith(option.long!));
   const outcome = { acted: false, error: undefined as unknown, stderr: '' };
   command.exitOverride().configureOutput({ writeErr: (text) => (outcome.stderr += text) });
   command.action(() => {
     outcome.acted = true;
   });
   try {
-    command.parse([...operands, ...mandatory.flatMap(({ long }) => [long!, '1']), ...args], { from: 'user' });
+    command.parse([...given, ...mandatory.flatMap(({ long }) => [long!, '1']), ...args], { from: 'user' });
   } catch (error) {
     outcome.error = error;
   }
@@ -145,6 +168,32 @@ describe('every option of every command', () => {
   });
 });
 
+const operandCases = leaves.flatMap((leaf) =>
+  commandOf(leaf).registeredArguments.map((one, at) => ({
+    leaf,
+    at,
+    named: one.name(),
+    name: `${leaf.family().name()} ${leaf.path.join(' ')} <${one.name()}>`,
+  })),
+);
+
+describe('every operand of every command', () => {
+  it('is examined here, and those alone', () => {
+    expect([...new Set(operandCases.map(({ named }) => named))].sort()).toEqual(Object.keys(operands).sort());
+  });
+
+  it.each(operandCases)('$name refuses wrong values', ({ leaf, at, named }) => {
+    const right = commandOf(leaf).registeredArguments.map((one) => operands[one.name()]!.takes);
+    expect(parse(leaf, [])).toEqual({ acted: true, error: undefined, stderr: '' });
+    for (const value of operands[named]!.refuses) {
+      const { acted, error, stderr } = parse(leaf, [], right.with(at, value));
+      expect(error, value).toBeInstanceOf(CommanderError);
+      expect((error as CommanderError).code, value).toBe('commander.invalidArgument');
+      expect({ acted, lines: stderr.trimEnd().split('\n').length }).toEqual({ acted: false, lines: 1 });
+    }
+  });
+});
+
 /** The same name is the number of buckets in `quota set` and their names in `start`, and a period is seconds or `5m`. */
 function refusedBy(words: string, { long }: Option): readonly string[] {
   const values = refused[long!] ?? [];
@@ -161,10 +210,16 @@ it('the program ends with 2 and a line, and does nothing', async () => {
     ['project', 'create', 'a@b', '--id', 'a b'],
     ['user', 'create', 'a:b@c', '--without', 'everything'],
     ['doctor', '--rescue', ''],
+    ['start', '--host', '1.2.3.4:80'],
+    ['start', '--buckets', ''],
+    ['start', '--buckets', 'A_b'],
+    ['project', 'create', 'bad'],
+    ['user', 'create', 'x'],
+    ['bucket', 'empty', 'A_b', '--yes'],
   ];
   for (const args of wrong) {
     const { code, stdout, stderr } = await runProgram(args);
     expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: option [^\n]+\n$/);
+    expect(stderr).toMatch(/^error: (?:option|command-argument) [^\n]+\n$/);
   }
 });

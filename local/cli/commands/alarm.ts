@@ -17,6 +17,7 @@ import { metrics, statistics } from '../../../shared/monitoring/statistics.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
 import { family, limitOfService, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import type { Alarm } from '../../../shared/monitoring/alarms/alarm.ts';
@@ -66,8 +67,11 @@ function withoutSecret({ name, definition, state, reason, since, created }: Alar
   return { name, definition, state, reason, since, created };
 }
 
-const bucketOperand = ['<bucket>', 'name of the bucket'] as const;
-const which = [bucketOperand, ['<alarm>', 'name of the alarm']] as const;
+// Made when they are needed, as in the other families: the cloud has their commands, and neither operands nor options.
+const which = (): readonly operand.Operand[] => [
+  operand.bucket,
+  ['<alarm>', 'name of the alarm', checked(readAlarmName)],
+];
 
 interface PutOptions {
   readonly metric: string;
@@ -91,7 +95,7 @@ export function alarmFamily(): Command {
     verb({
       name: 'list',
       does: 'List the alarms of a bucket',
-      operands: [bucketOperand],
+      operands: [operand.bucket],
       examples: ['alarm list photos', 'alarm list photos --json'],
       act: async (ask, [bucket]) => {
         const alarms = await ask(alarmCommands.list, { bucket: bucket! });
@@ -111,14 +115,14 @@ export function alarmFamily(): Command {
     verb({
       name: 'show',
       does: 'Show an alarm',
-      operands: which,
+      operands: which(),
       examples: ['alarm show photos full'],
       act: async (ask, [bucket, alarm]) => report(await ask(alarmCommands.show, { bucket: bucket!, alarm: alarm! })),
     }),
     verb<PutOptions>({
       name: 'put',
       does: 'Create an alarm, or replace its definition',
-      operands: which,
+      operands: which(),
       options: putOptions(),
       service: [limitOfService()],
       examples: [
@@ -130,7 +134,7 @@ export function alarmFamily(): Command {
     verb({
       name: 'history',
       does: 'Show the history of an alarm in the last 30 days, newest first',
-      operands: which,
+      operands: which(),
       examples: ['alarm history photos full'],
       act: async (ask, [bucket, alarm]) => {
         const entries = await ask(alarmCommands.history, { bucket: bucket!, alarm: alarm! });
@@ -149,7 +153,7 @@ export function alarmFamily(): Command {
     verb({
       name: 'remove',
       does: 'Remove an alarm and its history',
-      operands: which,
+      operands: which(),
       examples: ['alarm remove photos full'],
       act: async (ask, [bucket, alarm]) => {
         await ask(alarmCommands.remove, { bucket: bucket!, alarm: alarm! });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { projectCommands } from './project.ts';
 import {
   bucketsOf,
@@ -41,7 +42,7 @@ export function bucketFamily(): Command {
     verb({
       name: 'list',
       does: 'List the buckets of a project, or of all projects, with their size',
-      operands: [['[project]', 'project@customer, or its canonical user id']],
+      operands: [operand.optionally(operand.project)],
       examples: ['bucket list', 'bucket list shop@acme --json'],
       act: async (ask, [project]) => {
         const projects = project === undefined ? (await ask(projectCommands.list, {})).map(({ id }) => id) : [project];
@@ -64,7 +65,7 @@ export function bucketFamily(): Command {
     verb<ConfirmedOptions>({
       name: 'empty',
       does: 'Remove all objects, versions and uploads of a bucket, also while the service runs',
-      operands: [['<bucket>', 'name of the bucket']],
+      operands: [operand.bucket],
       options: [yesOption()],
       examples: ['bucket empty photos', 'bucket empty photos --yes --json'],
       act: async (ask, [bucket], options) => {
@@ -79,7 +80,7 @@ export function bucketFamily(): Command {
     verb<ConfirmedOptions & { readonly contents?: true }>({
       name: 'remove',
       does: 'Remove an empty bucket or, with --contents, a bucket with all that it holds',
-      operands: [['<bucket>', 'name of the bucket']],
+      operands: [operand.bucket],
       options: [option('--contents', 'empty it first'), yesOption()],
       examples: ['bucket remove photos', 'bucket remove photos --contents --yes'],
       act: async (ask, [bucket], { contents: withContents, ...options }) => {
@@ -97,7 +98,7 @@ export function bucketFamily(): Command {
     verb({
       name: 'remove-policy',
       does: 'Remove the policy of a bucket, even if it denies everybody, and print it',
-      operands: [['<bucket>', 'name of the bucket']],
+      operands: [operand.bucket],
       examples: ['bucket remove-policy photos', 'bucket remove-policy photos > policy.json'],
       act: async (ask, [bucket]) => {
         const removed = await ask(bucketCommands.removePolicy, { bucket: bucket! });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 import { argument, command, suspending } from '../../../functions/admin/command.ts';
@@ -17,15 +18,13 @@ export const customerCommands = {
   remove: command('customer remove', named, ({ accounts }, { customer }) => accounts.removeCustomer(customer)),
 };
 
-const which = [['<customer>', 'name of the customer']] as const;
-
 /** Returns `stillage customer`. */
 export function customerFamily(): Command {
   return family('customer', 'Manage customers, which have projects', [
     verb({
       name: 'create',
       does: 'Create a customer',
-      operands: which,
+      operands: [operand.customer],
       examples: ['customer create acme'],
       act: async (ask, [name]) => {
         const customer = await ask(customerCommands.create, { customer: name! });
@@ -49,7 +48,7 @@ export function customerFamily(): Command {
     verb({
       name: 'show',
       does: 'Show a customer and its projects',
-      operands: which,
+      operands: [operand.customer],
       examples: ['customer show acme'],
       act: async (ask, [name]) => {
         const customer = await ask(customerCommands.show, { customer: name! });
@@ -62,11 +61,11 @@ export function customerFamily(): Command {
         ]);
       },
     }),
-    ...suspensions('customer', '<customer>', 'acme', customerCommands),
+    ...suspensions('customer', operand.customer, 'acme', customerCommands),
     verb({
       name: 'remove',
       does: 'Remove a customer without projects',
-      operands: which,
+      operands: [operand.customer],
       examples: ['customer remove acme'],
       act: async (ask, [name]) => {
         await ask(customerCommands.remove, { customer: name! });

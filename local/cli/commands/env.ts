@@ -3,6 +3,7 @@ import { shellWord } from '../../server/first-start/shell-word.ts';
 import { option, startOption } from '../../../shared/command-line/option.ts';
 import { publicUrl } from '../../../shared/command-line/option-values.ts';
 import { verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
 
 const named = { key: argument.text } as const;
@@ -21,7 +22,7 @@ export function envCommand(): Command {
   return verb<{ url?: string }>({
     name: 'env',
     does: 'Print the environment variables of a key for the AWS CLI and SDKs, with its secret',
-    operands: [['<key id>', 'access key id']],
+    operands: [operand.key],
     options: [
       option('--url <url>', 'endpoint to print', publicUrl)
         .env('STILLAGE_URL')

@@ -6,6 +6,7 @@ import type { NewKey } from '../../../shared/accounts/key-administration.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked, path } from '../../../shared/command-line/option-values.ts';
 import { duration } from '../../../shared/command-line/durations.ts';
@@ -39,15 +40,13 @@ export const keyCommands = {
   remove: command('key remove', named, ({ keys }, { key }) => keys.removeKey(key)),
 };
 
-const which = ['<key id>', 'access key id'] as const;
-
 /** Returns `stillage key`. */
 export function keyFamily(): Command {
   return family('key', 'Manage access keys of users', [
     verb<{ id?: string; secretFile?: string }>({
       name: 'create',
       does: 'Create an access key and print its secret',
-      operands: [['<user>', 'project:user@customer']],
+      operands: [operand.user],
       options: [
         // The default now; accepted from scripts that still use it.
         option('--random', '').conflicts('id').hideHelp(),
@@ -66,7 +65,7 @@ export function keyFamily(): Command {
     verb({
       name: 'list',
       does: 'List the keys of a user, or of all users of a project',
-      operands: [['<user or project>', 'project:user@customer or project@customer']],
+      operands: [operand.userOrProject],
       examples: ['key list shop:ci@acme', 'key list shop@acme --json'],
       act: async (ask, [of]) =>
         tableReport(
@@ -84,7 +83,7 @@ export function keyFamily(): Command {
     verb({
       name: 'show',
       does: 'Show a key without its secret, which stillage env prints',
-      operands: [which],
+      operands: [operand.key],
       examples: ['key show STILYOUS4EQOCTROTQOJ'],
       act: async (ask, [id]) => {
         const key = await ask(keyCommands.show, { key: id! });
@@ -100,7 +99,7 @@ export function keyFamily(): Command {
     verb<{ overlap?: number }>({
       name: 'rotate',
       does: 'Create another key for the user of a key; the old one stays valid until it is removed, or for --overlap',
-      operands: [which],
+      operands: [operand.key],
       options: [
         option('--overlap <time>', 'how long the old key stays valid: 0, 90s, 30m, 24h, 7d', duration).default(
           undefined,
@@ -121,11 +120,11 @@ export function keyFamily(): Command {
         return newKeyReport(made, `The old key, ${id}, ${former}`);
       },
     }),
-    ...suspensions('key', '<key id>', 'STILYOUS4EQOCTROTQOJ', keyCommands),
+    ...suspensions('key', operand.key, 'STILYOUS4EQOCTROTQOJ', keyCommands),
     verb({
       name: 'remove',
       does: 'Remove a key',
-      operands: [which],
+      operands: [operand.key],
       examples: ['key remove STILYOUS4EQOCTROTQOJ'],
       act: async (ask, [id]) => {
         await ask(keyCommands.remove, { key: id! });

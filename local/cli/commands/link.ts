@@ -4,6 +4,7 @@ import { option, startOption } from '../../../shared/command-line/option.ts';
 import { checked, number } from '../../../shared/command-line/option-values.ts';
 import { defaultOptions } from '../../../shared/command-line/start-options.ts';
 import { family, limitOfService, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
@@ -80,10 +81,7 @@ async function liveLinks(
   return live;
 }
 
-const object = [
-  ['<bucket>', 'name of the bucket'],
-  ['<key>', 'key of the object'],
-] as const;
+const object = (): readonly operand.Operand[] => [operand.bucket, ['<key>', 'key of the object', operand.word]];
 
 interface Asked {
   readonly versionId?: string;
@@ -100,7 +98,7 @@ export function linkFamily(): Command {
     verb<Asked>({
       name: 'create',
       does: 'Create a link and print its URL, which is shown only now',
-      operands: object,
+      operands: object(),
       options: [
         option('--version-id <id>', 'version to link to', checked(checkVersionId)).default(
           undefined,
@@ -129,7 +127,7 @@ export function linkFamily(): Command {
     verb({
       name: 'list',
       does: 'List the valid links of an object',
-      operands: object,
+      operands: object(),
       examples: ['link list first-bucket hello.txt'],
       act: async (ask, [bucket, key]) =>
         tableReport(
@@ -146,7 +144,7 @@ export function linkFamily(): Command {
     verb({
       name: 'revoke',
       does: 'Revoke a link at once',
-      operands: [...object, ['<id>', 'id of the link']],
+      operands: [...object(), ['<id>', 'id of the link', operand.word]],
       examples: ['link revoke first-bucket hello.txt AP6w61-P5FSALQ75-H-fIgggzpaO'],
       act: async (ask, [bucket, key, id]) => {
         await ask(linkCommands.revoke, { bucket: bucket!, key: key!, id: id! });

@@ -11,6 +11,7 @@ import {
   type Point,
 } from '../../../shared/monitoring/statistics.ts';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { graph } from '../graph.ts';
 import type { Report } from '../../../shared/command-line/report.ts';
 import { option } from '../../../shared/command-line/option.ts';
@@ -116,7 +117,7 @@ export function metricsFamily(): Command {
     verb<ShowOptions>({
       name: 'show',
       does: 'Draw a graph of the size of a bucket',
-      operands: [['<bucket>', 'name of the bucket']],
+      operands: [operand.bucket],
       options: [
         option('--metric <name>', 'metric to draw: the bytes of all versions, or their number')
           .choices([...metrics])

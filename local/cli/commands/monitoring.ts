@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { recordReport } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { argument, command, type AdministrationDeps } from '../../../functions/admin/command.ts';
@@ -22,15 +23,13 @@ async function turn({ buckets, monitoring }: AdministrationDeps, name: string, s
   return { bucket: name, monitoring: status };
 }
 
-const which = [['<bucket>', 'name of the bucket']] as const;
-
 /** Returns `stillage monitoring`. */
 export function monitoringFamily(): Command {
   return family('monitoring', 'Turn the metrics and alarms of a bucket on or off', [
     verb({
       name: 'show',
       does: 'Show whether monitoring of a bucket is on',
-      operands: which,
+      operands: [operand.bucket],
       examples: ['monitoring show photos'],
       act: async (ask, [bucket]) => {
         const data = await ask(monitoringCommands.show, { bucket: bucket! });
@@ -50,7 +49,7 @@ function turning(name: 'enable' | 'disable', status: 'on' | 'off'): Command {
   return verb({
     name,
     does: `Turn monitoring of a bucket ${status}`,
-    operands: which,
+    operands: [operand.bucket],
     examples: [`monitoring ${name} photos`],
     act: async (ask, [bucket]) => {
       const data = await ask(monitoringCommands[name], { bucket: bucket! });

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
+import { checkPolicy, checkPolicyName } from '../../../shared/accounts/user-policies.ts';
+import { checked } from '../../../shared/command-line/option-values.ts';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { tableReport } from '../../../shared/command-line/report.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
 
@@ -17,9 +20,8 @@ export const policyCommands = {
   detach: command('policy detach', ofUser, ({ policies }, { user, policy }) => policies.detach(user, policy)),
 };
 
-const which = ['<user>', 'project:user@customer'] as const;
-const managed = ['<policy>', 'name or ARN of a managed policy'] as const;
-const inline = ['<policy>', 'name of the policy'] as const;
+const managed = (): operand.Operand => ['<policy>', 'name or ARN of a managed policy', operand.word];
+const inline = (): operand.Operand => ['<policy>', 'name of the policy', checked(checkPolicyName)];
 
 /** Returns `stillage policy`. */
 export function policyFamily(): Command {
@@ -27,7 +29,7 @@ export function policyFamily(): Command {
     verb({
       name: 'list',
       does: 'List the policies of a user',
-      operands: [which],
+      operands: [operand.user],
       examples: ['policy list shop:ci@acme'],
       act: async (ask, [user]) =>
         tableReport(
@@ -42,7 +44,7 @@ export function policyFamily(): Command {
     verb({
       name: 'show',
       does: 'Show a policy of a user',
-      operands: [which, ['<policy>', 'name of the policy']],
+      operands: [operand.user, ['<policy>', 'name of the policy', operand.word]],
       examples: ['policy show shop:ci@acme access'],
       act: async (ask, [user, policy]) => {
         const text = await ask(policyCommands.show, { user: user!, policy: policy! });
@@ -52,7 +54,7 @@ export function policyFamily(): Command {
     verb({
       name: 'put',
       does: 'Give a user a policy of their own, in place of the one of that name',
-      operands: [which, inline, ['<document>', 'the policy, in JSON']],
+      operands: [operand.user, inline(), ['<document>', 'the policy, in JSON', checked(checkPolicy)]],
       examples: ['policy put shop:ci@acme uploads "$(cat policy.json)"'],
       act: async (ask, [user, policy, document]) => {
         await ask(policyCommands.put, { user: user!, policy: policy!, document: document! });
@@ -62,7 +64,7 @@ export function policyFamily(): Command {
     verb({
       name: 'remove',
       does: 'Remove a policy of a user',
-      operands: [which, inline],
+      operands: [operand.user, inline()],
       examples: ['policy remove shop:ci@acme uploads'],
       act: async (ask, [user, policy]) => {
         await ask(policyCommands.remove, { user: user!, policy: policy! });
@@ -72,7 +74,7 @@ export function policyFamily(): Command {
     verb({
       name: 'attach',
       does: 'Attach a managed policy to a user',
-      operands: [which, managed],
+      operands: [operand.user, managed()],
       examples: ['policy attach shop:ci@acme AmazonS3ReadOnlyAccess'],
       act: async (ask, [user, policy]) => {
         await ask(policyCommands.attach, { user: user!, policy: policy! });
@@ -82,7 +84,7 @@ export function policyFamily(): Command {
     verb({
       name: 'detach',
       does: 'Detach a managed policy from a user',
-      operands: [which, managed],
+      operands: [operand.user, managed()],
       examples: ['policy detach shop:ci@acme FullAccess'],
       act: async (ask, [user, policy]) => {
         await ask(policyCommands.detach, { user: user!, policy: policy! });

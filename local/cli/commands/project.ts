@@ -3,6 +3,7 @@ import { checkCanonicalId, checkDisplayName } from '../../../shared/access/accou
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { keyCommands } from './key.ts';
 import { userCommands } from './user.ts';
@@ -43,15 +44,13 @@ export const projectCommands = {
   ),
 };
 
-const which = [['<project>', 'project@customer, or its canonical user id']] as const;
-
 /** Returns `stillage project`. */
 export function projectFamily(): Command {
   return family('project', 'Manage projects, which own buckets and objects', [
     verb<{ id?: string; displayName?: string }>({
       name: 'create',
       does: 'Create a project of a customer',
-      operands: [['<project>', 'project@customer']],
+      operands: [operand.newProject],
       options: [
         option(
           '--id <id>',
@@ -74,7 +73,7 @@ export function projectFamily(): Command {
     verb({
       name: 'list',
       does: 'List the projects of a customer, or all projects',
-      operands: [['[customer]', 'name of the customer']],
+      operands: [operand.optionally(operand.customer)],
       examples: ['project list', 'project list acme --json'],
       act: async (ask, [customer]) =>
         tableReport(
@@ -86,7 +85,7 @@ export function projectFamily(): Command {
     verb({
       name: 'show',
       does: 'Show a project and its users',
-      operands: which,
+      operands: [operand.project],
       examples: ['project show shop@acme'],
       act: async (ask, [name]) => {
         const project = await ask(projectCommands.show, { project: name! });
@@ -102,11 +101,11 @@ export function projectFamily(): Command {
         ]);
       },
     }),
-    ...suspensions('project', '<project>', 'shop@acme', projectCommands),
+    ...suspensions('project', operand.project, 'shop@acme', projectCommands),
     verb<ConfirmedOptions & { readonly contents?: true }>({
       name: 'remove',
       does: 'Remove a project without users and buckets or, with --contents, with all that it has',
-      operands: which,
+      operands: [operand.project],
       options: [
         option('--contents', 'remove its buckets with all they hold, its users and their keys first'),
         yesOption(),

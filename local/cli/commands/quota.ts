@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { family, limitOfService, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { recordReport, type Report } from '../../../shared/command-line/report.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { chosenNumber, chosenSize, sizeText, type Chosen } from '../../../shared/command-line/sizes.ts';
@@ -61,8 +62,6 @@ export const quotaCommands = {
   ),
 };
 
-const operand = ['<project or bucket>', 'project@customer, or the name of a bucket'] as const;
-
 interface Asked {
   readonly buckets?: Chosen;
   readonly bytes?: Chosen;
@@ -75,7 +74,7 @@ export function quotaFamily(): Command {
     verb({
       name: 'show',
       does: 'Show the quota of a project or bucket, and its use',
-      operands: [operand],
+      operands: [operand.projectOrBucket],
       service: [limitOfService()],
       examples: ['quota show shop@acme', 'quota show first-bucket --json'],
       act: (ask, [name]) => (name!.includes('@') ? showProject(ask, name!) : showBucket(ask, name!)),
@@ -83,7 +82,7 @@ export function quotaFamily(): Command {
     verb<Asked>({
       name: 'set',
       does: 'Set the quota of a project (--buckets) or of a bucket (--bytes, --objects)',
-      operands: [operand],
+      operands: [operand.projectOrBucket],
       options: [
         option('--buckets <n>', `maximum number of buckets: 0 to ${maxBuckets}, or default`, chosenNumber),
         option(

@@ -4,6 +4,7 @@ import { type DayUsage, projectUsage } from '../../../shared/billing/project-usa
 import { sumOf } from '../../../shared/billing/request-meter.ts';
 import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { tableReport, type Column, type Report } from '../../../shared/command-line/report.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { read } from '../../../shared/command-line/option-values.ts';
@@ -43,7 +44,7 @@ export function usageCommand(): Command {
   return verb<Asked>({
     name: 'usage',
     does: 'Show the requests, traffic and storage of a project by day (UTC)',
-    operands: [['<project>', 'project@customer, or its canonical user id']],
+    operands: [operand.project],
     options: [
       option('--month <YYYY-MM>', 'month to show', calendarMonth).default(undefined, 'the current month'),
       option('--csv', 'print CSV'),

@@ -9,6 +9,7 @@ import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
 import { family, verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 import { argument, command, optional, suspending } from '../../../functions/admin/command.ts';
@@ -39,8 +40,6 @@ export const userCommands = {
   remove: command('user remove', named, ({ accounts }, { user }) => accounts.removeUser(user)),
 };
 
-const which = ['<user>', 'project:user@customer'] as const;
-
 /** Returns `stillage user`. */
 export function userFamily(): Command {
   const privileges = z.pipe(
@@ -51,7 +50,7 @@ export function userFamily(): Command {
     verb<{ without?: readonly string[]; bucket?: string; prefix?: string; access?: Access }>({
       name: 'create',
       does: 'Create a user of a project',
-      operands: [which],
+      operands: [operand.user],
       options: [
         option('--without <privilege...>', 'privileges not to grant: monitoring', privileges).default(
           undefined,
@@ -86,7 +85,7 @@ export function userFamily(): Command {
     verb({
       name: 'list',
       does: 'List the users of a project',
-      operands: [['<project>', 'project@customer, or its canonical user id']],
+      operands: [operand.project],
       examples: ['user list shop@acme'],
       act: async (ask, [project]) =>
         tableReport(
@@ -102,7 +101,7 @@ export function userFamily(): Command {
     verb({
       name: 'show',
       does: 'Show a user and their keys',
-      operands: [which],
+      operands: [operand.user],
       examples: ['user show shop:ci@acme'],
       act: async (ask, [name]) => {
         const user = await ask(userCommands.show, { user: name! });
@@ -118,11 +117,11 @@ export function userFamily(): Command {
       },
     }),
     ...privilegeVerbs(),
-    ...suspensions('user', '<user>', 'shop:ci@acme', userCommands),
+    ...suspensions('user', operand.user, 'shop:ci@acme', userCommands),
     verb({
       name: 'remove',
       does: 'Remove a user and their keys; objects stay with the project',
-      operands: [which],
+      operands: [operand.user],
       examples: ['user remove shop:ci@acme'],
       act: async (ask, [name]) => {
         await ask(userCommands.remove, { user: name! });
@@ -154,7 +153,7 @@ function privilegeVerbs(): readonly Command[] {
     verb({
       name,
       does,
-      operands: [which, ['<privilege>', 'monitoring']],
+      operands: [operand.user, ['<privilege>', 'monitoring', checked(parsePrivilege)]],
       examples: [`user ${name} shop:ci@acme monitoring`],
       act: async (ask, [user, privilege]) => {
         await ask(userCommands[name], { user: user!, privilege: privilege! });
