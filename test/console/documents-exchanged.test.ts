@@ -29,7 +29,7 @@ it('every document that the console sends, the service returns as it was', async
   await buckets.createBucket(client, bucket, 'us-east-1');
   expect((await buckets.listBuckets(client)).map(({ name }) => name)).toContain(bucket);
   expect(await getAccount(client)).toMatchObject({ user: 'alice', project: { email: 'main@example.test' } });
-  expect(await getQuota(client, bucket)).toMatchObject({ bytes: 0, objects: 0 });
+  expect(await getQuota(client, bucket)).toMatchObject({ bytesOfVersions: 0, bytesBesides: 0, objects: 0 });
 
   expect(await buckets.getVersioning(client, bucket)).toBe('Off');
   await buckets.putVersioning(client, bucket, 'Enabled');

@@ -212,7 +212,7 @@ describe('the profile', () => {
     expect(await value('Endpoint').innerText()).toBe(under.service.url);
     expect(await value('Region').innerText()).toBe('us-east-1');
     expect(await value('Buckets').innerText()).toBe('2 of 50 buckets');
-    await expect.poll(() => value('Stored').innerText()).toBe('10 B, 2 objects');
+    await expect.poll(() => value('Stored versions').innerText()).toBe('10 B, 2 objects');
     await page.getByText('Limits can be raised by the operator').waitFor();
     await expectAccessible(page);
   });

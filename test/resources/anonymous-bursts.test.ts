@@ -92,8 +92,8 @@ describe.each(cases)(
           memory.push(memoryOf(service.pid));
         }
         expect(Math.max(...memory) - memory[1]!, String(memory)).toBeLessThan(mostGrowth);
-        // What a burst asks for would take many seconds.
-        expect(Math.max(...lateness), String(lateness)).toBeLessThan(2000);
+        // What a burst asks for would take minutes on a busy machine.
+        expect(Math.max(...lateness), String(lateness)).toBeLessThan(20_000);
         const stopped = performance.now();
         expect(await service.stop()).toBe(0);
         hasStopped = true;
