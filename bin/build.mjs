@@ -42,7 +42,7 @@ export async function build(...names) {
       outExtension: { '.js': '.mjs' },
       ...forNode,
       // A process that writes its coverage copies the map of what it ran into it, if that is linked: bin/coverage.mjs reads the file instead.
-      sourcemap: process.env.STILLAGE_TEST_COVERAGE ? 'external' : 'linked',
+      sourcemap: process.env.TEST_COVERAGE ? 'external' : 'linked',
       external: programs[name].external,
     }),
   );

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 const slow = [
   ...[
     'adapters/**',
+    'gate/tiers*',
     'lint/**',
     'local/server/schedules/background-scrub*',
     'scrub/**',

@@ -51,7 +51,7 @@ function runTests() {
   const projects = ['--project', 'unit', '--project', 'service'];
   const tests = spawn('npx', ['vitest', 'run', ...projects, ...coverage, ...process.argv.slice(2)], {
     cwd: root,
-    env: { ...process.env, STILLAGE_TEST_COVERAGE: dumps },
+    env: { ...process.env, TEST_COVERAGE: dumps },
     stdio: 'inherit',
   });
   return new Promise((resolve) => tests.on('close', resolve));

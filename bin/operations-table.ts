@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stubs } from '../functions/bucket/stubs.ts';
 import { operations } from '../functions/operations.ts';
-import { conditionFields } from '../shared/http/preconditions.ts';
+import { conditionFields } from '../shared/http/fields/preconditions.ts';
 import { readingMethods } from '../shared/protocol/conditions.ts';
 import { routes, type OperationName, type Route } from '../shared/protocol/operation-table.ts';
 

@@ -21,3 +21,11 @@ export function judge(
   second: readonly Failure[],
   rules: { readonly flaky: readonly Excuse[]; readonly strict: readonly string[] },
 ): { readonly failed: readonly Failure[]; readonly flaky: readonly Failure[] };
+
+/** How many tests pass, and how many are skipped in which files. */
+export interface Counts {
+  readonly passed: number;
+  readonly skipped: Readonly<Record<string, number>>;
+}
+
+export function differences(counts: Counts, expected: Counts): string[];

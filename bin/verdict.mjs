@@ -35,3 +35,14 @@ export function judge(first, second, { flaky, strict }) {
     flaky: first.filter(isFlaky),
   };
 }
+
+/** Returns in what a whole gate differs from what is expected of it: a line for each file that skips more tests or fewer, and for tests that are gone. */
+export function differences({ passed, skipped }, expected) {
+  const lines = [];
+  if (passed < expected.passed) lines.push(`${passed} tests passed, and ${expected.passed} should`);
+  for (const file of new Set([...Object.keys(skipped), ...Object.keys(expected.skipped)])) {
+    const [found, allowed] = [skipped[file] ?? 0, expected.skipped[file] ?? 0];
+    if (found !== allowed) lines.push(`${found} tests of ${file} were skipped, and ${allowed} should be`);
+  }
+  return lines;
+}

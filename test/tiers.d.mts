@@ -6,4 +6,4 @@ export const longForm: readonly string[];
 export const cloud: readonly string[];
 export const flaky: readonly Excuse[];
 export const strict: readonly string[];
-export const expected: { readonly passed: number; readonly skipped: number };
+export const expected: { readonly passed: number; readonly skipped: Readonly<Record<string, number>> };

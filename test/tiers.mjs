@@ -21,6 +21,7 @@ export const gate = [
   'test/costs/',
   'test/infra/',
   'test/console/sign-in',
+  'test/resources/anonymous-bursts',
 ];
 
 /** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */
@@ -66,5 +67,12 @@ export const strict = [
   'test/power-loss/',
 ];
 
-/** The least number of tests of the gate that pass, and the largest number of those that are skipped where every program is installed. */
-export const expected = { passed: 10_000, skipped: 40 };
+/**
+ * What the gate must find: at least so many tests that pass, a little less than there are, and exactly these that are skipped, by file.
+ * `visit` of the port of the table is optional, and only the embedded table has it: five tests of its contract are skipped for each
+ * of the other tables (two in the cloud: over moto, and over the engine of the tests). Moto also compares values of different types.
+ */
+export const expected = {
+  passed: 11_100,
+  skipped: { 'test/contract/cloud.test.ts': 11, 'test/contract/ephemeral.test.ts': 5 },
+};

@@ -10,7 +10,7 @@ export interface Bucket {
   readonly created: Date;
 }
 
-/** The usage of a bucket as HeadBucket returns it: bytes and objects of all versions. */
+/** What a bucket holds as HeadBucket returns it: bytes and objects of all versions, and nothing besides. */
 export interface BucketUse {
   readonly bytes: number;
   readonly objects: number;

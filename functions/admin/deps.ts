@@ -2,7 +2,7 @@ import { Administration } from '../../shared/accounts/administration.ts';
 import { UserPolicies } from '../../shared/accounts/user-policies.ts';
 import { KeyAdministration } from '../../shared/accounts/key-administration.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
-import type { ActionKind } from '../../shared/monitoring/alarm-definition.ts';
+import type { ActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { composeMonitoring } from '../../shared/monitoring/monitoring.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';

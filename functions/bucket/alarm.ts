@@ -1,5 +1,9 @@
 import { alarm, putAlarmResult, writtenAlarm } from '../../shared/documents/monitoring.ts';
-import { readAlarmDefinition, readAlarmName, type AlarmDefinition } from '../../shared/monitoring/alarm-definition.ts';
+import {
+  readAlarmDefinition,
+  readAlarmName,
+  type AlarmDefinition,
+} from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { shownAlarm } from '../../shared/protocol/shown-alarm.ts';

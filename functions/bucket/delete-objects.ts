@@ -7,7 +7,7 @@ import {
 } from '../../shared/documents/delete-objects.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
-import { parseEntityTags, type DeleteConditions } from '../../shared/http/preconditions.ts';
+import { parseEntityTags, type DeleteConditions } from '../../shared/http/fields/preconditions.ts';
 import { versionIdOf } from '../../shared/storage/versions/versions.ts';
 import type { Slots } from '../../shared/storage/concurrency.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';

@@ -1,7 +1,7 @@
 import { alarmHistory } from '../../shared/documents/monitoring.ts';
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
 import { parsePageSize } from '../../shared/http/listing-parameters.ts';
-import { readAlarmName } from '../../shared/monitoring/alarm-definition.ts';
+import { readAlarmName } from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
 const itemsPerPage = 100;

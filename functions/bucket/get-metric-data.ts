@@ -1,15 +1,15 @@
 import { metricData } from '../../shared/documents/monitoring.ts';
 import { invalidArgument } from '../../shared/errors/s3-error.ts';
-import { parseIsoDate } from '../../shared/http/dates.ts';
+import { parseIsoDate } from '../../shared/http/fields/dates.ts';
 import type { Query } from '../../shared/http/query.ts';
 import { resolutionFor, samplingTime } from '../../shared/monitoring/resolutions.ts';
 import {
   datapoints,
   metrics,
   metricUnits,
+  sampleOf,
   statistics,
   type Point,
-  type Sample,
 } from '../../shared/monitoring/statistics.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 
@@ -37,8 +37,7 @@ export const getMetricData = defineOperation({
   authorise: ({ bucket }) => [{ action: 'GetMetricData', bucket }],
 
   act: async ({ metric, statistic, period, start, end }, { bucket, clock, monitoring, usage }) => {
-    const { bytes, objects } = await usage.of(bucket.id);
-    const current: Sample = { BucketSizeBytes: bytes, NumberOfObjects: objects };
+    const current = sampleOf(await usage.of(bucket.id));
     const now = clock.now();
     // Periods are aligned to the epoch; those that begin within the requested time are returned.
     const first = Math.max(0, Math.ceil(start / period)) * period;

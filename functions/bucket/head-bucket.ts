@@ -13,10 +13,10 @@ export const headBucket = defineOperation({
   },
   authorise: ({ bucket }) => [{ action: 'ListBucket', bucket }],
   act: (_, { bucket, usage }) => usage.of(bucket.id),
-  render: ({ objects, bytes }, _, { settings }) => ({
+  render: ({ objects, bytesOfVersions }, _, { settings }) => ({
     fields: [
       ['x-rgw-object-count', String(objects)],
-      ['x-rgw-bytes-used', String(bytes)],
+      ['x-rgw-bytes-used', String(bytesOfVersions)],
       ['x-amz-bucket-region', settings.region],
       ['content-length', '0'],
     ],

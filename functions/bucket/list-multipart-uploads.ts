@@ -12,6 +12,7 @@ export const listMultipartUploads = defineOperation({
   on: 'bucket',
   body: 'none',
   needs: { table: 'read' },
+  isListing: true,
 
   parse: ({ bucket, query, settings }) => {
     const keyMarker = query.get('key-marker') ?? '';

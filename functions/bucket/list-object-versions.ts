@@ -14,6 +14,7 @@ export const listObjectVersions = defineOperation({
   on: 'bucket',
   body: 'none',
   needs: { table: 'read' },
+  isListing: true,
 
   parse: ({ bucket, query, settings }) => {
     const keyMarker = query.get('key-marker') ?? '';

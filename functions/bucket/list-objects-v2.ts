@@ -15,6 +15,7 @@ export const listObjectsV2 = defineOperation({
   on: 'bucket',
   body: 'none',
   needs: { table: 'read' },
+  isListing: true,
 
   parse: ({ bucket, query, settings }) => ({
     bucket,

@@ -13,6 +13,7 @@ export const listObjects = defineOperation({
   on: 'bucket',
   body: 'none',
   needs: { table: 'read' },
+  isListing: true,
 
   parse: ({ bucket, query, settings }) => ({
     bucket,

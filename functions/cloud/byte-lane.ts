@@ -10,13 +10,13 @@ import { operations } from '../operations.ts';
 import { startCloudService, type CloudService } from './composition.ts';
 import { readCloudSettings } from './settings.ts';
 import { answerClientErrors } from '../../shared/node-http/client-errors.ts';
-import { closing } from '../../shared/node-http/listening.ts';
+import { closing } from '../../shared/node-http/connections/listening.ts';
 import { nodeHttpListener, type Handler } from '../../shared/node-http/node-http.ts';
 import { listenToRequests, serverOptions } from '../../shared/node-http/request-listening.ts';
 import { onlyOperations } from './only-operations.ts';
 import { originalsOf, refusalOfOthers } from './through-router.ts';
 import { UploadBudget } from './upload-budget.ts';
-import { TrustedProxies } from '../../shared/node-http/trusted-proxies.ts';
+import { TrustedProxies } from '../../shared/node-http/connections/trusted-proxies.ts';
 import { CountingTelemetry, countingInterval } from '../../shared/telemetry/counting-telemetry.ts';
 import type { Log } from '../../shared/telemetry/log.ts';
 

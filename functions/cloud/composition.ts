@@ -5,7 +5,7 @@ import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { checkLayout, claimLayout } from '../../shared/storage/table/layout.ts';
-import { everyActionKind } from '../../shared/monitoring/alarm-definition.ts';
+import { everyActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../shared/protocol/operation.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';

@@ -1,7 +1,7 @@
 import { mostHeld } from '../../shared/adapters/cloud/s3/blob-parts.ts';
 import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
-import { BudgetedBlobs } from '../../shared/protocol/bodies/budgeted-blobs.ts';
-import { ByteBudget } from '../../shared/protocol/bodies/byte-budget.ts';
+import { BudgetedBlobs } from '../../shared/protocol/bodies/capacity/budgeted-blobs.ts';
+import { ByteBudget } from '../../shared/protocol/bodies/capacity/byte-budget.ts';
 import type { Log } from '../../shared/telemetry/log.ts';
 import type { CloudBlobs, CloudBlobsClass } from './blobs.ts';
 

@@ -4,7 +4,7 @@ import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { Contents } from '../../shared/storage/objects/contents.ts';
 import { FlaggedQuotas } from '../../shared/storage/quotas/flagged-quotas.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
-import type { ActionKind } from '../../shared/monitoring/alarm-definition.ts';
+import type { ActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { composeMonitoring } from '../../shared/monitoring/monitoring.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';
 import { PublicLinks } from '../../shared/storage/objects/public-links.ts';

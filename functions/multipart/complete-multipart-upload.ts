@@ -1,7 +1,7 @@
 import { completedParts, completeMultipartUploadResult } from '../../shared/documents/multipart.ts';
 import type { EncryptionRecord } from '../../shared/encryption/customer-key.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { evaluated, type WriteConditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type WriteConditions } from '../../shared/http/fields/preconditions.ts';
 import { combinedChecksum, combinedMd5, pickParts, type NamedPart } from '../../shared/storage/uploads/assemble.ts';
 import { OutcomeUnknown } from '../../shared/storage/version-changes/outcomes.ts';
 import {

@@ -2,7 +2,7 @@ import { initiateMultipartUploadResult } from '../../shared/documents/multipart.
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { live } from '../../shared/storage/version-changes/key-commits.ts';
 import { checkKey } from '../../shared/http/address.ts';
-import { evaluated } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import {
   customerOf,

@@ -13,6 +13,7 @@ export const listParts = defineOperation({
   on: 'object',
   body: 'none',
   needs: { table: 'read' },
+  isListing: true,
 
   parse: ({ bucket, key, query, settings }) => ({
     bucket,

@@ -1,7 +1,7 @@
 import { copyPartResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { evaluated } from '../../shared/http/preconditions.ts';
-import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/range.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
+import { checkCopySourceRange, parseCopySourceRange } from '../../shared/http/fields/range.ts';
 import { partItemBytes } from '../../shared/storage/uploads/parts.ts';
 import {
   copyFacts,

@@ -1,7 +1,7 @@
 import { copyObjectResult } from '../../shared/documents/copy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
-import { evaluated } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
 import type { Guard, NewVersion } from '../../shared/storage/version-changes/new-version.ts';
 import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
 import { overItself, TooManyReferences } from '../../shared/storage/objects/content-references.ts';

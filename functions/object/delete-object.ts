@@ -1,4 +1,4 @@
-import { evaluated } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
 import { isPossibleVersionId } from '../../shared/storage/versions/version-id.ts';
 import { versionIdOf } from '../../shared/storage/versions/versions.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';

@@ -1,6 +1,6 @@
 import { objectAttributes } from '../../shared/documents/attributes.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
-import { formatHttpDate } from '../../shared/http/dates.ts';
+import { formatHttpDate } from '../../shared/http/fields/dates.ts';
 import type { Fields } from '../../shared/http/message.ts';
 import { etagOf, versionIdOf, presentVersion } from '../../shared/storage/versions/versions.ts';
 import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';

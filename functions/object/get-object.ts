@@ -1,6 +1,6 @@
 import type { Question } from '../../shared/access/authorise.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { evaluated, type Preconditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type Preconditions } from '../../shared/http/fields/preconditions.ts';
 import { presentVersion } from '../../shared/storage/versions/versions.ts';
 import { customerFacts } from '../../shared/protocol/authorisation/policy-facts.ts';
 import { readCustomerKey } from '../../shared/protocol/objects/encryption.ts';

@@ -1,6 +1,6 @@
 import { legalHold, objectRetention } from '../../shared/documents/object-lock.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { formatIsoSecond } from '../../shared/http/dates.ts';
+import { formatIsoSecond } from '../../shared/http/fields/dates.ts';
 import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { checkIsFuture, overrideQuestions, readOverride } from '../../shared/protocol/objects/object-lock.ts';
 import { parseVersionId } from '../../shared/protocol/objects/version-id.ts';

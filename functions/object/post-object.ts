@@ -2,7 +2,7 @@ import { postResponse } from '../../shared/documents/multipart.ts';
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
 import type { Fields } from '../../shared/http/message.ts';
-import { evaluated } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
 import { etagOf } from '../../shared/storage/versions/versions.ts';
 import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { tagLimits } from '../../shared/protocol/limits.ts';

@@ -1,5 +1,5 @@
 import { checkKey } from '../../shared/http/address.ts';
-import { evaluated } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
 import { readWantedEncryption } from '../../shared/protocol/objects/encryption.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { checkDigestIsGiven } from '../../shared/protocol/objects/object-lock.ts';

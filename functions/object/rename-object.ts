@@ -1,6 +1,6 @@
 import { invalidArgument, S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey } from '../../shared/http/address.ts';
-import { decodeSourceKey } from '../../shared/http/copy-source.ts';
+import { decodeSourceKey } from '../../shared/http/fields/copy-source.ts';
 import {
   evaluated,
   judgeRenameTarget,
@@ -8,7 +8,7 @@ import {
   verdictError,
   type Preconditions,
   type RenameConditions,
-} from '../../shared/http/preconditions.ts';
+} from '../../shared/http/fields/preconditions.ts';
 import type { Guard } from '../../shared/storage/version-changes/new-version.ts';
 import { SourceGone } from '../../shared/storage/version-changes/outcomes.ts';
 import { etagOf, renamedOf, type CurrentVersion, type Version } from '../../shared/storage/versions/versions.ts';

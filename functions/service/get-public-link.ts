@@ -1,5 +1,5 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
-import { evaluated } from '../../shared/http/preconditions.ts';
+import { evaluated } from '../../shared/http/fields/preconditions.ts';
 import { judgeFound, openFound, renderRead, type ReadInput } from '../../shared/protocol/objects/object-read.ts';
 import { defineOperation } from '../../shared/protocol/operation.ts';
 import { publicFields, tokenOf } from '../../shared/protocol/public-link.ts';

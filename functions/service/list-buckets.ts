@@ -15,6 +15,7 @@ export const listBuckets = defineOperation({
   on: 'service',
   body: 'none',
   needs: { table: 'read' },
+  isListing: true,
 
   parse: ({ query, settings, fields, secure }) => ({
     consoleUrl: isBrowser(fields, query) ? consoleUrlFor(settings.console, fields.get('host'), secure) : undefined,

@@ -1,7 +1,7 @@
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { checkKey, decodeKey, maximumKeyBytes } from '../../shared/http/address.ts';
 import { Fields } from '../../shared/http/message.ts';
-import { evaluated, type Preconditions } from '../../shared/http/preconditions.ts';
+import { evaluated, type Preconditions } from '../../shared/http/fields/preconditions.ts';
 import type { Version } from '../../shared/storage/versions/versions.ts';
 import {
   judgeFound,

@@ -9,6 +9,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { inParallel } from '../../shared/storage/concurrency.ts';
 import { pages } from '../../shared/storage/table/pages.ts';
 import type { Bucket } from '../../shared/storage/buckets/bucket.ts';
+import { noCounters } from '../../shared/storage/quotas/usage-rows.ts';
 import { LockedVersion } from '../../shared/storage/versions/object-lock.ts';
 import { asService } from '../../shared/storage/version-changes/service-authorisation.ts';
 import {
@@ -44,7 +45,9 @@ export const listBuckets = command(
     const listed = await Promise.all(
       found.buckets.map(async ({ name, created }) => {
         const bucket = await buckets.find(name);
-        return bucket && { bucket: name, project: email, created, ...(await usage.of(bucket.id)) };
+        if (bucket === undefined) return;
+        const { objects, bytesOfVersions: bytes, bytesBesides } = await usage.of(bucket.id);
+        return { bucket: name, project: email, created, objects, bytes, bytesBesides };
       }),
     );
     return {
@@ -76,7 +79,7 @@ export const emptyingCommands = {
         ...{ bucket: bucket.name, id: bucket.id, objects: current.length, versions },
         ...(after === undefined && {
           uploads: await countUploads(uploads, bucket),
-          bytes: (await usage.held(bucket.id)).bytes,
+          held: await usage.of(bucket.id),
         }),
         ...(more && { next: entries.at(-1)!.key }),
       };
@@ -169,7 +172,9 @@ export interface Contents {
   /** Noncurrent ones and delete markers included. */
   readonly versions: number;
   readonly uploads: number;
+  /** Of versions. */
   readonly bytes: number;
+  readonly bytesBesides: number;
 }
 
 export interface ConfirmedOptions {
@@ -201,15 +206,16 @@ export async function confirm(name: string, what: string, { yes }: ConfirmedOpti
   if (typed.trim() !== name) throw new OperatorError('nothing was removed: another name was typed');
 }
 
-/** `3 objects (5 versions, 1 upload, 12 bytes)` */
-export function contentsText({ objects, versions, uploads, bytes }: Contents): string {
-  return `${count(objects, 'object')} (${count(versions, 'version')}, ${count(uploads, 'open upload')}, ${sizeText(bytes)})`;
+/** `3 objects (5 versions, 1 open upload, 12 bytes of versions, 400 bytes besides)` */
+export function contentsText({ objects, versions, uploads, bytes, bytesBesides }: Contents): string {
+  const held = `${sizeText(bytes)} of versions, ${sizeText(bytesBesides)} besides`;
+  return `${count(objects, 'object')} (${count(versions, 'version')}, ${count(uploads, 'open upload')}, ${held})`;
 }
 
 /** Counts what a bucket holds. Bytes are those of the counters. */
 export async function contentsOf(ask: Ask, bucket: string): Promise<Contents & { readonly id: string }> {
-  const { next, ...first } = await ask(emptyingCommands.contents, { bucket });
-  const total = { ...first, uploads: first.uploads ?? 0, bytes: first.bytes ?? 0 };
+  const { next, held, ...first } = await ask(emptyingCommands.contents, { bucket });
+  const total = { ...first, uploads: first.uploads ?? 0 };
   const tell = sparingly(() => `${bucket}: ${count(total.objects, 'object')} counted`);
   for (let after = next; after !== undefined;) {
     const page = await ask(emptyingCommands.contents, { bucket, after });
@@ -218,8 +224,9 @@ export async function contentsOf(ask: Ask, bucket: string): Promise<Contents & {
     after = page.next;
     tell();
   }
-  const { id, objects, versions, uploads, bytes } = total;
-  return { id, objects, versions, uploads, bytes };
+  const { id, objects, versions, uploads } = total;
+  const { bytesOfVersions: bytes, bytesBesides } = held ?? noCounters;
+  return { id, objects, versions, uploads, bytes, bytesBesides };
 }
 
 /** What was removed from a bucket, and the keys of which versions are locked. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { resolveTarget, type Address, type HostNames } from '../../shared/http/address.ts';
-import { formatHttpDate } from '../../shared/http/dates.ts';
+import { formatHttpDate } from '../../shared/http/fields/dates.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
 import type { OperationName } from '../../shared/protocol/operation-table.ts';
 import { findRoute } from '../../shared/protocol/routes.ts';

@@ -2,11 +2,12 @@ import { Accounts, type ProjectDeclaration } from '../../shared/accounts/account
 import { RequestMeter } from '../../shared/billing/request-meter.ts';
 import type { Amount } from '../../shared/storage/amount.ts';
 import { KeyedMutex } from '../../shared/storage/concurrency.ts';
-import { garbagePartitions, itemKey } from '../../shared/storage/table/keys.ts';
+import { garbagePartitions, itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { settled } from '../../shared/storage/table/settled.ts';
 import { LifecyclePasses } from '../../shared/lifecycle/lifecycle-passes.ts';
-import { Notifications } from '../../shared/monitoring/notifications.ts';
+import { Notifications } from '../../shared/monitoring/alarms/notifications.ts';
 import { ExactQuotas } from '../../shared/storage/quotas/exact-quotas.ts';
+import { countedByQuota } from '../../shared/storage/quotas/quotas.ts';
 import type { Usage } from '../../shared/storage/quotas/usage.ts';
 import { keepLockTime } from '../../shared/storage/table/lock-clock.ts';
 import { BucketPurge } from '../../shared/storage/removal/bucket-purge.ts';
@@ -20,7 +21,7 @@ import type { ChangeFeed, KeyValueTable } from '../../shared/ports/key-value-tab
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
-import type { Capacity } from '../../shared/protocol/bodies/admission.ts';
+import type { Capacity } from '../../shared/protocol/bodies/capacity/admission.ts';
 import type { DigestThreads } from '../../shared/protocol/bodies/body-digests.ts';
 import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
@@ -154,7 +155,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     const held = (bucketId: string): Promise<Amount> =>
       drain()
         .then(drain)
-        .then(() => usage.held(bucketId));
+        .then(async () => countedByQuota(await usage.of(bucketId)));
     const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
     return {
       usage: { of: (bucketId) => drain().then(() => usage.of(bucketId)) },

@@ -3,7 +3,7 @@ import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-tabl
 import type { Secrets } from '../ports/secrets.ts';
 import { decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
 import { parsed, readRights } from './identity-items.ts';
-import { accountKey } from '../storage/table/account-keys.ts';
+import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { parseProjectName } from '../access/account-names.ts';
 import type { AccessKey, AccessKeys, Project, Projects } from '../access/identity.ts';
 import { openSession, refuseToken } from '../access/session-tokens.ts';

@@ -16,7 +16,7 @@ import {
 } from './account-items.ts';
 import { carriedByUser } from './identity-items.ts';
 import { identityLayout, requireLayout } from '../storage/table/layout.ts';
-import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/account-keys.ts';
+import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
 import { conflict, optimistically } from '../storage/table/optimistic-write.ts';
 import {
   AccountRefusal,

@@ -2,7 +2,7 @@ import { fullAccess, fullAccessText, fullRights, parseIdentityPolicy } from '../
 import type { IdentityRights } from '../access/identity.ts';
 import type { IdentityPolicy } from '../access/policies/policy-rule.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
-import { accountKey } from '../storage/table/account-keys.ts';
+import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { awsPolicies } from './aws-policies.ts';
 
 /** The name of the managed policy that users have unless others are attached. */

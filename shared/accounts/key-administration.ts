@@ -3,7 +3,7 @@ import type { Attributes, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import { decodeProject, decodeStored, everyItem, removed, type KeyRecord } from './account-items.ts';
-import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/account-keys.ts';
+import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
 import {
   AccountRefusal,
   checkKeyId,

@@ -2,7 +2,7 @@ import { AccountRefusal } from '../access/account-names.ts';
 import { parseIdentityPolicy } from '../access/identity-rights.ts';
 import type { Attributes, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import { accountKey } from '../storage/table/account-keys.ts';
+import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { requireLayout, identityLayout } from '../storage/table/layout.ts';
 import { refuse, type Administration } from './administration.ts';
 import { awsPolicies } from './aws-policies.ts';

@@ -1,7 +1,7 @@
 import type { Change, KeyValueTable } from '../ports/key-value-table.ts';
 import { partitionItems } from '../storage/table/pages.ts';
-import { dayOf } from '../storage/table/days.ts';
-import { billingKey, billingKeyParts, billingPartition } from '../storage/table/billing-keys.ts';
+import { dayOf } from '../storage/table/keys/days.ts';
+import { billingKey, billingKeyParts, billingPartition } from '../storage/table/keys/billing-keys.ts';
 import { addDays, beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay } from './storage-day.ts';
 
 /** The days of one shard, in order. */

@@ -1,7 +1,7 @@
 import { hour } from '../ports/durations.ts';
 import type { KeyValueTable, QueryOptions } from '../ports/key-value-table.ts';
-import { beginningOf } from '../storage/table/days.ts';
-import { billingKeyParts, billingPartition, billingPrefix } from '../storage/table/billing-keys.ts';
+import { beginningOf } from '../storage/table/keys/days.ts';
+import { billingKeyParts, billingPartition, billingPrefix } from '../storage/table/keys/billing-keys.ts';
 import { partitionItems } from '../storage/table/pages.ts';
 import { decodeTally, noRequests, sumOf, type RequestTally } from './request-meter.ts';
 import { beginDay, byteTimeUntil, decodeDay, type Holding, type StorageDay } from './storage-day.ts';

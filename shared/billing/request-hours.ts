@@ -1,9 +1,9 @@
 import type { ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { LoggedRequests } from '../ports/request-log.ts';
-import { billingKey } from '../storage/table/billing-keys.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import { itemKey } from '../storage/table/keys.ts';
+import { billingKey } from '../storage/table/keys/billing-keys.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
 import { settled } from '../storage/table/settled.ts';
 import { noRequests, requestClasses, sumOf, type RequestClass, type RequestTally } from './request-meter.ts';
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import { billingKey } from '../storage/table/billing-keys.ts';
-import { writeToken } from '../storage/table/ids.ts';
+import { billingKey } from '../storage/table/keys/billing-keys.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
 import { asRead, conflict, optimistically } from '../storage/table/optimistic-write.ts';
-import { dayOf } from '../storage/table/days.ts';
+import { dayOf } from '../storage/table/keys/days.ts';
 
 /** The price classes of requests: `a` writes and lists, `b` reads, `free` costs nothing. */
 export const requestClasses = ['a', 'b', 'free'] as const;

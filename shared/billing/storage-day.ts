@@ -1,11 +1,18 @@
 import type { Attributes } from '../ports/key-value-table.ts';
 import { day as dayLength } from '../ports/durations.ts';
-import { beginningOf } from '../storage/table/days.ts';
+import type { Counters } from '../storage/quotas/usage-rows.ts';
+import { beginningOf } from '../storage/table/keys/days.ts';
 
-/** The contents of a bucket, or of some of its shards. */
+/** The billed contents of a bucket, or of some of its shards. */
 export interface Holding {
+  /** Of versions. */
   readonly bytes: number;
   readonly objects: number;
+}
+
+/** Returns what the bill counts of a bucket: versions, and nothing besides. */
+export function billed({ bytesOfVersions, objects }: Counters): Holding {
+  return { bytes: bytesOfVersions, objects };
 }
 
 /** A change of a holding at a moment. */

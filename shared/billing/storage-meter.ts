@@ -1,6 +1,6 @@
 import type { Attributes, Change, KeyValueTable } from '../ports/key-value-table.ts';
-import { dayOf } from '../storage/table/days.ts';
-import { billingKey, billingPartition } from '../storage/table/billing-keys.ts';
+import { dayOf } from '../storage/table/keys/days.ts';
+import { billingKey, billingPartition } from '../storage/table/keys/billing-keys.ts';
 import { beginDay, decodeDay, encodeDay, stepOn, type Holding, type StorageDay, type Step } from './storage-day.ts';
 
 /** The counters that steps belong to. */

@@ -2,9 +2,10 @@ import type { Change, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
 import { FoldedDays } from './folded-days.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import { itemKey } from '../storage/table/keys.ts';
-import { baseShard, sumOfRows, usageRows } from '../storage/quotas/usage-rows.ts';
+import { billed } from './storage-day.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
+import { baseShard, encodeCounters, sumOfRows, usageRows } from '../storage/quotas/usage-rows.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 
 /**
@@ -69,10 +70,11 @@ export class UsageFold {
       folded.push(row);
     }
     if (folded.length === 0) return [];
-    const { objects, bytes, parts } = sumOfRows([...(base ? [base] : []), ...folded]);
-    days.settle(now, { objects, bytes: bytes + parts });
+    const counted = sumOfRows([...(base ? [base] : []), ...folded]);
+    days.settle(now, billed(counted));
     const put = {
-      ...{ objects, bytes, parts, at: numberOf(folded.at(-1)!.attributes['at']), project },
+      ...encodeCounters(counted),
+      ...{ at: numberOf(folded.at(-1)!.attributes['at']), project },
       // A reader that sees one of these rows together with this base has seen half of this write.
       folded: new Set(folded.map(({ attributes }) => attributes['r'] as string)),
       r: writeToken(this.#randomness),

@@ -1,16 +1,23 @@
 import type { Attributes, FeedRecord, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
-import { itemKey } from '../storage/table/keys.ts';
-import { isSameDay } from '../storage/table/days.ts';
-import type { Step } from './storage-day.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
+import { isSameDay } from '../storage/table/keys/days.ts';
+import { billed, type Step } from './storage-day.ts';
 import { StorageMeter } from './storage-meter.ts';
 import { decodeCurrentVersion } from '../storage/versions/versions.ts';
 import { heldBy } from '../storage/quotas/held.ts';
 import type { UsageFold } from './usage-fold.ts';
-import type { Counters } from '../storage/quotas/usage-rows.ts';
+import {
+  decodeCounters,
+  differenceOfCounters,
+  encodeCounters,
+  noCounters,
+  sumOfCounters,
+  type Counters,
+} from '../storage/quotas/usage-rows.ts';
 import { Usage } from '../storage/quotas/usage.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 
@@ -69,21 +76,16 @@ export class UsageFollower extends Usage {
       const project = await this.#payer(bucketId, row, fresh);
       // The bucket is gone, its counters too: a public link may expire long after.
       if (project === undefined && row === undefined) return;
-      const before = row && {
-        bytes: numberOf(row['bytes']) + numberOf(row['parts']),
-        objects: numberOf(row['objects']),
-      };
-      const billed =
+      const counted = decodeCounters(row);
+      const days =
         project === undefined
           ? []
-          : [await this.#storage.change({ project, bucketId, shardId }, fresh.map(stepOf), before)];
+          : [await this.#storage.change({ project, bucketId, shardId }, fresh.map(stepOf), row && billed(counted))];
       const { outcome } = await this.#table.write([
         {
           key,
           put: {
-            objects: fresh.reduce((sum, { delta }) => sum + delta.objects, numberOf(row?.['objects'])),
-            bytes: fresh.reduce((sum, { delta }) => sum + delta.bytes, numberOf(row?.['bytes'])),
-            parts: fresh.reduce((sum, { delta }) => sum + delta.parts, numberOf(row?.['parts'])),
+            ...encodeCounters(fresh.map(({ delta }) => delta).reduce(sumOfCounters, counted)),
             at: last.at,
             upTo: last.record.position,
             ...(project !== undefined && { project }),
@@ -91,7 +93,7 @@ export class UsageFollower extends Usage {
           },
           expect: asRead(row),
         },
-        ...billed,
+        ...days,
       ]);
       if (outcome !== 'written') continue;
       left = left.slice(left.indexOf(last.record) + 1);
@@ -134,14 +136,13 @@ function firstDay(records: readonly FeedRecord[], row: Attributes | undefined): 
 
 /** Returns what a bucket holds more after the change than before. */
 function deltaOf({ key, old, new: present }: FeedRecord): Counters {
-  const before = old && heldBy(key, old);
-  const after = present && heldBy(key, present);
-  const grown = (counter: keyof Counters): number => (after?.[counter] ?? 0) - (before?.[counter] ?? 0);
-  return { objects: grown('objects'), bytes: grown('bytes'), parts: grown('parts') };
+  const before = (old && heldBy(key, old)) ?? noCounters;
+  const after = (present && heldBy(key, present)) ?? noCounters;
+  return differenceOfCounters(after, before);
 }
 
 function stepOf({ at, delta }: Fresh): Step {
-  return { at, objects: delta.objects, bytes: delta.bytes + delta.parts };
+  return { at, ...billed(delta) };
 }
 
 /** Returns the bucket whose counters a record changes, if any. */

@@ -4,7 +4,7 @@ import { AccountRefusal } from '../access/account-names.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import { checkBucketName } from '../http/bucket-name.ts';
 import { isOrigin } from '../protocol/console/origins.ts';
-import { networkOf } from '../node-http/trusted-proxies.ts';
+import { networkOf } from '../node-http/connections/trusted-proxies.ts';
 
 /*
  * The types of options, as schemas. Each refuses what cannot be meant, so that a slip is noticed before anything happens. A message

@@ -1,4 +1,4 @@
-import { documentType, elements, number, one, text } from './schema.ts';
+import { boolean, documentType, elements, number, one, text } from './schema.ts';
 
 /** The user who signed the request, with the number of buckets that their project has and may have: GetAccount. */
 export const account = documentType(
@@ -16,13 +16,19 @@ export const account = documentType(
   }),
 );
 
-/** The limits and the usage of a bucket, in bytes and objects: GetBucketQuota. */
+/** The limits of a bucket, and what it holds: GetBucketQuota. */
 export const bucketQuota = documentType(
   'BucketQuota',
   elements({
     bytesLimit: one('BytesLimit', number),
     objectsLimit: one('ObjectsLimit', number),
-    bytes: one('Bytes', number),
+    /** As in HeadBucket. */
+    bytesOfVersions: one('Bytes', number),
     objects: one('Objects', number),
+    /** Of what is no object. */
+    bytesBesides: one('BytesBesides', number),
+    /** Both together, which the limit is for. */
+    bytesCounted: one('BytesCounted', number),
+    isMet: one('IsMet', boolean),
   }),
 );

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../http/dates.ts';
+import { parseTimestamp } from '../http/fields/dates.ts';
 import {
   boolean,
   checked,

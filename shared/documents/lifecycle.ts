@@ -1,4 +1,4 @@
-import { parseIsoDate } from '../http/dates.ts';
+import { parseIsoDate } from '../http/fields/dates.ts';
 import { day } from '../ports/durations.ts';
 import {
   boolean,

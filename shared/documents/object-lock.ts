@@ -1,4 +1,4 @@
-import { formatIsoSecond, parseIsoDate } from '../http/dates.ts';
+import { formatIsoSecond, parseIsoDate } from '../http/fields/dates.ts';
 import { checked, documentType, elements, integer, one, oneOf, only, optional, parsed } from './schema.ts';
 
 const mode = oneOf('GOVERNANCE', 'COMPLIANCE');

@@ -96,6 +96,8 @@ export interface RequestMessage {
   readonly isFormer?: boolean | undefined;
   /** Closes the connection, whatever is left of the response. Undefined if the transport cannot. */
   readonly cutOff?: (() => void) | undefined;
+  /** Aborted with a `ClientGone` when the connection is closed. Undefined if the transport does not see it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The address of a client whose proxy reports none that can be read. It meets no condition. */

@@ -3,8 +3,8 @@ import type { Attributes, Change, ItemKey, KeyValueTable } from '../ports/key-va
 import type { Randomness } from '../ports/randomness.ts';
 import { compareUtf8 } from '../ports/utf8-order.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
-import { madeAt, timedId } from '../storage/table/ids.ts';
-import { itemKey, partition } from '../storage/table/keys.ts';
+import { madeAt, timedId } from '../storage/table/keys/ids.ts';
+import { itemKey, partition } from '../storage/table/keys/keys.ts';
 import { partitionItems } from '../storage/table/pages.ts';
 import { visibilityLag, type KeyRange } from './next-due.ts';
 

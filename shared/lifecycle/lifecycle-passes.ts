@@ -3,8 +3,8 @@ import { day, second } from '../ports/durations.ts';
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable, Stored } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 
-import { timedId, writeToken } from '../storage/table/ids.ts';
-import { itemKey, partition } from '../storage/table/keys.ts';
+import { timedId, writeToken } from '../storage/table/keys/ids.ts';
+import { itemKey, partition } from '../storage/table/keys/keys.ts';
 import { conflict, jitter, optimistically, tokenIs } from '../storage/table/optimistic-write.ts';
 import { boundsOf, dueRanges, putBound, rangeId, removeBounds } from './due-bounds.ts';
 import { addTallies, nothingDone, type LifecycleTally } from './lifecycle-key.ts';

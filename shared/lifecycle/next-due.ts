@@ -1,6 +1,6 @@
 import { day, hour } from '../ports/durations.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
-import { madeAt } from '../storage/table/ids.ts';
+import { madeAt } from '../storage/table/keys/ids.ts';
 import type { Recheck } from '../storage/table/rechecks.ts';
 import { abortionOf, type Calendar } from './lifecycle.ts';
 import { applies, mayMatchBetween, type EnabledRule } from './lifecycle-rules.ts';

@@ -1,6 +1,6 @@
 import type { KeyValueTable } from '../ports/key-value-table.ts';
 import { compareUtf8 } from '../ports/utf8-order.ts';
-import { itemKey, partition } from '../storage/table/keys.ts';
+import { itemKey, partition } from '../storage/table/keys/keys.ts';
 import { partitionPages } from '../storage/table/pages.ts';
 import { decodeRecheck, type Recheck } from '../storage/table/rechecks.ts';
 import { boundsOf, removeAll, removeBounds, type DueBound } from './due-bounds.ts';

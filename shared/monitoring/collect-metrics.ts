@@ -3,6 +3,7 @@ import { inParallel } from '../storage/concurrency.ts';
 import type { MonitoredBucket } from './monitored-buckets.ts';
 import type { Monitoring } from './monitoring.ts';
 import { samples } from './resolutions.ts';
+import { sampleOf } from './statistics.ts';
 import type { UsageCounters } from '../storage/quotas/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -62,11 +63,8 @@ async function collectOne(
   }
   // The bucket purge removes what is left of a deleted bucket.
   if ((await buckets.find(bucket))?.id !== bucketId) return false;
-  const { bytes, objects } = await usage.of(bucketId, { mayBeStale: true });
-  const isNewItem = await monitoring.samples.record(bucketId, now, {
-    BucketSizeBytes: bytes,
-    NumberOfObjects: objects,
-  });
+  const sample = sampleOf(await usage.of(bucketId, { mayBeStale: true }));
+  const isNewItem = await monitoring.samples.record(bucketId, now, sample);
   if (isNewItem) await clear();
   return true;
 }

@@ -3,8 +3,8 @@ import type { Attributes, Change, Condition, KeyValueTable } from '../ports/key-
 import type { Randomness } from '../ports/randomness.ts';
 import type { BucketAuthorisation } from '../storage/buckets/authorisation.ts';
 import type { Buckets } from '../storage/buckets/buckets.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import { monitoringKey, monitoringPartition } from '../storage/table/monitoring-keys.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { monitoringKey, monitoringPartition } from '../storage/table/keys/monitoring-keys.ts';
 import { conflict, jitter, optimistically, slowDown, tokenIs } from '../storage/table/optimistic-write.ts';
 import { settled } from '../storage/table/settled.ts';
 

@@ -3,9 +3,9 @@ import type { KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Buckets } from '../storage/buckets/buckets.ts';
-import type { ActionKind } from './alarm-definition.ts';
-import { AlarmHistory } from './alarm-history.ts';
-import { Alarms } from './alarms.ts';
+import type { ActionKind } from './alarms/alarm-definition.ts';
+import { AlarmHistory } from './alarms/alarm-history.ts';
+import { Alarms } from './alarms/alarms.ts';
 import { MonitoredBuckets } from './monitored-buckets.ts';
 import { Samples } from './samples.ts';
 

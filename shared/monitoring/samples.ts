@@ -1,8 +1,8 @@
 import type { Attributes, Change, Item, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { expiry } from '../storage/table/attribute-values.ts';
-import { sortableTime, writeToken } from '../storage/table/ids.ts';
-import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../storage/table/monitoring-keys.ts';
+import { sortableTime, writeToken } from '../storage/table/keys/ids.ts';
+import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../storage/table/keys/monitoring-keys.ts';
 import { asRead, conflict, optimistically } from '../storage/table/optimistic-write.ts';
 import { settled } from '../storage/table/settled.ts';
 import { packColumn, unpackColumn } from './point-columns.ts';

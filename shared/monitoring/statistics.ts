@@ -1,4 +1,6 @@
-/** The metrics of a bucket, with their units. */
+import type { Counters } from '../storage/quotas/usage-rows.ts';
+
+/** The metrics of a bucket, with their units: the bytes of all versions, and the versions that are not delete markers. */
 export const metricUnits = { BucketSizeBytes: 'Bytes', NumberOfObjects: 'Count' } as const;
 
 export type Metric = keyof typeof metricUnits;
@@ -21,6 +23,11 @@ export interface Aggregate {
 
 /** One value of each metric. */
 export type Sample = Readonly<Record<Metric, number>>;
+
+/** Returns the values of the metrics of a bucket that holds this. */
+export function sampleOf({ bytesOfVersions, objects }: Counters): Sample {
+  return { BucketSizeBytes: bytesOfVersions, NumberOfObjects: objects };
+}
 
 /** The samples of an interval that begins at `at` (milliseconds since the epoch). */
 export interface Point {

@@ -2,13 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { S3Error } from '../errors/s3-error.ts';
-import { formatHttpDate } from '../http/dates.ts';
+import { formatHttpDate } from '../http/fields/dates.ts';
 import { Fields } from '../http/message.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { consoleCorsFields } from '../protocol/console/cors.ts';
 import { routes } from '../protocol/operation-table.ts';
 import { errorDocument } from '../xml/error.ts';
 import { endConnection, isDiscarded } from './last-response.ts';
+import { stopParsing } from './connections/sliced-reading.ts';
 
 interface Deps {
   readonly telemetry: Telemetry;
@@ -67,8 +68,9 @@ export function answerClientErrors(server: Server, { telemetry, requestId, hostI
   });
 
   server.on('clientError', (error: ClientError, socket: Socket) => {
-    // The parser may be in the middle of what one read brought.
+    // The parser may be in the middle of a slice.
     if (isDiscarded(socket)) return;
+    stopParsing(socket);
     const responses = [...(running.get(socket) ?? [])];
     if (isAfterThem(responses, error)) {
       // The error follows complete requests, which get their responses.

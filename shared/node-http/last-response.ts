@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { readAgain } from './held-connections.ts';
+import { stopParsing } from './connections/sliced-reading.ts';
 
 /** Milliseconds for which a connection stays open after its last response, so that the client receives it, for a client that does not close it. */
 const lingering = 5000;
@@ -33,7 +33,7 @@ export function discardRest(response: ServerResponse): void {
   discarded.add(socket);
   // Node calls this after the last response, and would close the connection at once: unread bytes would then reset it.
   socket.destroySoon = () => endConnection(socket);
-  readAgain(socket);
+  stopParsing(socket);
   let left = discardedBytes;
   // Instead of Node's parser.
   socket.removeAllListeners('data').on('data', (bytes: Buffer) => {

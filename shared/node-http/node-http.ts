@@ -6,13 +6,14 @@ import { Fields, type RequestMessage, type ResponseMessage } from '../http/messa
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { Limits } from '../protocol/limits.ts';
 import { AnnouncedLength, WrongLength } from './announced-length.ts';
-import { ChunkedReading } from './chunked-reading.ts';
-import type { ConnectionLimit } from './connection-limit.ts';
+import { ChunkedReading } from './connections/chunked-reading.ts';
+import type { ConnectionLimit } from './connections/connection-limit.ts';
+import { connectionSignal } from './connections/connection-signal.ts';
 import { discardRest } from './last-response.ts';
-import { oneAfterAnother } from './one-after-another.ts';
+import { oneAfterAnother } from './connections/one-after-another.ts';
 import { ReaderLimit } from './reader-limit.ts';
 import { ResponseBatch } from './response-batch.ts';
-import type { TrustedProxies } from './trusted-proxies.ts';
+import type { TrustedProxies } from './connections/trusted-proxies.ts';
 
 /** Handles requests: the pipeline. */
 export interface Handler {
@@ -86,6 +87,7 @@ async function respond(
     isSurplus,
     isFormer: isFormer(request),
     cutOff: () => void request.socket.destroy(),
+    signal: connectionSignal(request.socket),
   });
   try {
     // Of a body that has arrived, nobody will read more.

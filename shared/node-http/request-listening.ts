@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Limits } from '../protocol/limits.ts';
+import { readInSlices } from './connections/sliced-reading.ts';
 
 /** The options of every server for requests of S3 clients, for HTTP and HTTPS. */
 export function serverOptions({ requestDuration }: Pick<Limits, 'requestDuration'>) {
@@ -16,6 +17,7 @@ export function serverOptions({ requestDuration }: Pick<Limits, 'requestDuration
 
 /** Passes all requests that a server receives to a listener. */
 export function listenToRequests(server: Server & { httpAllowHalfOpen?: boolean }, listener: RequestListener): void {
+  readInSlices(server);
   server.on('request', listener).on('checkContinue', listener).on('checkExpectation', listener);
   // Node would silently drop fields after the thousandth. maxHeaderSize bounds them.
   server.maxHeadersCount = 0;

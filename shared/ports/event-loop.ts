@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * The work that a request may do in one turn of the event loop, in steps. A step takes about a microsecond on the
  * machine that runs the tests, so a turn takes about 0.3 ms there, as much as a small request.
@@ -10,7 +12,7 @@ export const stepsPerTurn = 300;
  * there are.
  */
 export class TurnQueue {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   readonly #schedule: (callback: () => void) => void;
   #isTaken = false;
 
@@ -19,19 +21,37 @@ export class TurnQueue {
     this.#schedule = schedule;
   }
 
-  /** Takes this turn if none has. @returns undefined; or, if it is taken, a promise of another turn */
-  takeTurn(): Promise<void> | undefined {
-    if (this.#isTaken) return this.nextTurn();
+  /** Takes this turn if none has. @returns undefined; or, if it is taken, a promise of another turn, as of {@link nextTurn} */
+  takeTurn(signal?: AbortSignal): Promise<void> | undefined {
+    if (this.#isTaken) return this.nextTurn(signal);
     this.#take();
     return undefined;
   }
 
-  /** Resolves in another turn, which it takes. */
-  nextTurn(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+  /**
+   * Resolves in another turn, which it takes.
+   * @param signal once it is aborted, work leaves the queue at once: the promise rejects with its reason
+   */
+  nextTurn(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const leave = (): void => {
+        this.#waiting.delete(goOn);
+        reject(signal!.reason as Error);
+      };
+      const goOn = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      signal?.addEventListener('abort', leave);
+      this.#waiting.add(goOn);
       if (!this.#isTaken) this.#take();
     });
+  }
+
+  /** How much work waits. */
+  get length(): number {
+    return this.#waiting.size;
   }
 
   /** Takes this turn: the first that waits has the next one. */
@@ -39,28 +59,33 @@ export class TurnQueue {
     this.#isTaken = true;
     this.#schedule(() => {
       this.#isTaken = false;
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next === undefined) return;
+      this.#waiting.delete(next);
       this.#take();
       next();
     });
   }
 }
 
+/** The signal of work that is always wanted, however much of it there is. */
+export const neverAborted: AbortSignal = new AbortController().signal;
+setMaxListeners(0, neverAborted);
+
 /** The turns of all long-running work in the process. */
 const longWork = new TurnQueue();
 
 /**
  * Waits, if other long-running work has taken this turn of the event loop. To be called before work that may well use
- * up a turn's share.
+ * up a turn's share. Rejects once the signal is aborted.
  */
-export function turnForLongWork(): Promise<void> | undefined {
-  return longWork.takeTurn();
+export function turnForLongWork(signal?: AbortSignal): Promise<void> | undefined {
+  return longWork.takeTurn(signal);
 }
 
-/** Resolves in a turn of the event loop that no other long-running work has. */
-export function turnOfItsOwn(): Promise<void> {
-  return longWork.nextTurn();
+/** Resolves in a turn of the event loop that no other long-running work has. Rejects once the signal is aborted. */
+export function turnOfItsOwn(signal?: AbortSignal): Promise<void> {
+  return longWork.nextTurn(signal);
 }
 
 /**
@@ -74,8 +99,13 @@ export class EventLoopBudget {
   #waiting: Promise<void> | undefined;
 
   /** @param nextTurn resolves in another turn of the event loop, after pending work has run; tests count its calls */
-  constructor(nextTurn: () => Promise<void> = turnOfItsOwn) {
+  constructor(nextTurn: () => Promise<void> = () => turnOfItsOwn()) {
     this.#nextTurn = nextTurn;
+  }
+
+  /** Returns the budget of work that nobody wants any more once the signal is aborted: it does not go on after a turn. */
+  static until(signal: AbortSignal): EventLoopBudget {
+    return new EventLoopBudget(() => turnOfItsOwn(signal));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
 import { Fields } from '../http/message.ts';
-import { conditionFields, firstDropped } from '../http/preconditions.ts';
+import { conditionFields, firstDropped } from '../http/fields/preconditions.ts';
 import type { Form } from './bodies/form.ts';
 import type { AnyOperation } from './operation.ts';
 import { unsupportedHeader } from './unsupported.ts';

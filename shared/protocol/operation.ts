@@ -2,7 +2,7 @@ import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
 import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
-import type { ConditionRow } from '../http/preconditions.ts';
+import type { ConditionRow } from '../http/fields/preconditions.ts';
 import type { Query } from '../http/query.ts';
 import type { Authorisation, BucketAuthorisation } from '../storage/buckets/authorisation.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
@@ -118,6 +118,8 @@ export type Context<On extends Level, Body> = Services & {
   /** Authorises a read of something that the operation's questions did not cover. @throws S3Error AccessDenied */
   readonly authoriseLook: (question: Question) => Promise<void>;
   readonly requestId: string;
+  /** Aborted when the client is gone: what only reads for it is abandoned. */
+  readonly signal: AbortSignal;
   /** Names the action of another API that is performed, for the log and the metrics. */
   readonly performs: (action: string) => void;
   /** The result of the operation's questions, without which repositories change nothing. */
@@ -198,6 +200,8 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
   readonly needs: Needs;
   /** Set if the caller's identity does not matter: credentials in the request are ignored. */
   readonly ignoresCredentials?: true;
+  /** Set if it reads page upon page of the table: the number of such requests at a time has a bound. */
+  readonly isListing?: true;
   /** False if the bucket need not exist yet. */
   readonly bucketMustExist?: false;
   /** Set if x-amz-checksum-* headers are for the resulting object, not for the body. */

@@ -3,6 +3,7 @@ import { S3Error } from '../errors/s3-error.ts';
 import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames } from '../http/address.ts';
 import type { Fields, RequestMessage, ResponseMessage } from '../http/message.ts';
+import { neverAborted } from '../ports/event-loop.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
 import type { Reader, Readers } from '../storage/removal/readers.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -17,8 +18,8 @@ import { RequestAuthoriser } from './authorisation/request-authoriser.ts';
 import { RequestView } from './authorisation/request-view.ts';
 import { signingTime } from './authorisation/policy-facts.ts';
 import type { DigestThreads } from './bodies/body-digests.ts';
-import { Admission, type Capacity } from './bodies/admission.ts';
-import { AtCapacity } from './bodies/bodies-in-flight.ts';
+import { Admission, type Capacity } from './bodies/capacity/admission.ts';
+import { AtCapacity } from './bodies/capacity/bodies-in-flight.ts';
 import { once, readBody } from './bodies/read-body.ts';
 import { readConditions, refuseDropped } from './conditions.ts';
 import { isConsolePreflight } from './console/cors.ts';
@@ -55,6 +56,14 @@ export interface PipelineDeps {
   readonly requestId: () => string;
   /** The name of this server: `x-amz-id-2`. */
   readonly hostId: string;
+}
+
+/** What a request takes up until it is answered. */
+interface Work {
+  readonly reader: Reader | undefined;
+  readonly admission: Admission | undefined;
+  /** Aborted when its client is gone. */
+  readonly signal: AbortSignal;
 }
 
 /** Handles every request of every transport in the same steps. Errors are caught here only. */
@@ -95,6 +104,7 @@ export class Pipeline {
 
   async #outcome(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
     const { capacity, operations } = this.#deps;
+    const { signal = neverAborted } = request;
     const admission =
       capacity &&
       new Admission(capacity, {
@@ -106,7 +116,7 @@ export class Pipeline {
       });
     try {
       if (request.isSurplus === true) throw new AtCapacity('connections');
-      const answer = await this.#answer(admission?.receiving(request) ?? request, trace, reader);
+      const answer = await this.#answer(admission?.receiving(request) ?? request, trace, { reader, admission, signal });
       return admission ? await admission.sending(answer) : answer;
     } catch (error) {
       return this.#responder.refuse(error, trace);
@@ -115,7 +125,7 @@ export class Pipeline {
     }
   }
 
-  async #answer(request: RequestMessage, trace: RequestTrace, reader: Reader | undefined): Promise<Answer> {
+  async #answer(request: RequestMessage, trace: RequestTrace, work: Work): Promise<Answer> {
     const { services, consoleOrigins } = this.#deps;
     checkHead(request, services.settings.limits);
     if (isS3Control(request)) {
@@ -126,7 +136,7 @@ export class Pipeline {
       trace.operation = 'Preflight';
       return {};
     }
-    return await this.#follow(await this.#authenticate(request, trace), request.fields, trace, reader);
+    return await this.#follow(await this.#authenticate(request, trace), request.fields, trace, work);
   }
 
   #authenticate(request: RequestMessage, trace: RequestTrace): AuthenticatedHead | Promise<AuthenticatedHead> {
@@ -142,12 +152,7 @@ export class Pipeline {
     return authenticateHead(request, target, ignoresCredentials, this.#authentication, trace.api);
   }
 
-  async #follow(
-    head: AuthenticatedHead,
-    sent: Fields,
-    trace: RequestTrace,
-    reader: Reader | undefined,
-  ): Promise<Answer> {
+  async #follow(head: AuthenticatedHead, sent: Fields, trace: RequestTrace, work: Work): Promise<Answer> {
     const { limits } = this.#deps.services.settings;
 
     // Route again only if the signature covers another reading of the query, or headers in it
@@ -167,7 +172,7 @@ export class Pipeline {
     try {
       await this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
-      return await this.#perform(operation, authenticated, trace, reader);
+      return await this.#perform(operation, authenticated, trace, work);
     } finally {
       // Not awaited: after a failure, a pending read may still be waiting for the client.
       void authenticated.form?.close();
@@ -178,7 +183,7 @@ export class Pipeline {
     operation: AnyOperation,
     { caller, scheme, request, payload, form }: Authenticated,
     trace: RequestTrace,
-    reader: Reader | undefined,
+    { reader, admission, signal }: Work,
   ): Promise<Answer> {
     const { services } = this.#deps;
     const { settings } = services;
@@ -188,6 +193,7 @@ export class Pipeline {
     const input: unknown = operation.parse(head, readConditions(operation, request.fields, form));
 
     // Load the bucket, authorise
+    if (operation.isListing) admission?.listing();
     const bucket = (trace.bucket = await this.#bucket(operation, request.address));
     await this.#countAnonymous(caller, bucket);
     const { buckets, objects, projects, uploads } = services;
@@ -204,7 +210,10 @@ export class Pipeline {
       signedAt: signingTime(scheme, request, form),
       fields: request.fields,
     };
-    const authoriser = new RequestAuthoriser({ buckets, projects, uploads, view, keys: this.#deps.accessKeys }, known);
+    const authoriser = new RequestAuthoriser(
+      { buckets, projects, uploads, view, keys: this.#deps.accessKeys, signal },
+      known,
+    );
     const { address } = request;
     const questions = operation.authorise(input, head, body);
     const key = 'key' in address ? address.key : questions[0]?.key;
@@ -260,6 +269,7 @@ export class Pipeline {
       authoriseLook: (question) => authoriser.authoriseLook(question, present),
       concerns,
       requestId: trace.requestId,
+      signal,
       performs: (action) => void (trace.operation = action),
     };
     const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));

@@ -1,4 +1,4 @@
-import { attachment, baseName, fileNameOf } from '../http/content-disposition.ts';
+import { attachment, baseName, fileNameOf } from '../http/fields/content-disposition.ts';
 import { publicLinkPath } from '../http/reserved-paths.ts';
 import type { RequestHead } from './operation.ts';
 

@@ -10,8 +10,22 @@ export function withWaits(request: RequestMessage, reader: Reader): RequestMessa
 
 /** Returns the request with another body. */
 export function withBody(request: RequestMessage, body: AsyncIterable<Uint8Array>): RequestMessage {
-  const { method, target, fields, secure, received, remoteAddress, tlsVersion, isSurplus, isFormer, cutOff } = request;
-  return { method, target, fields, body, secure, remoteAddress, tlsVersion, isSurplus, isFormer, received, cutOff };
+  const { method, target, fields, secure, received, remoteAddress, tlsVersion, isSurplus, isFormer, cutOff, signal } =
+    request;
+  return {
+    method,
+    target,
+    fields,
+    body,
+    secure,
+    remoteAddress,
+    tlsVersion,
+    isSurplus,
+    isFormer,
+    received,
+    cutOff,
+    signal,
+  };
 }
 
 async function* waiting(body: AsyncIterable<Uint8Array>, reader: Reader): AsyncGenerator<Uint8Array> {

@@ -1,9 +1,10 @@
 import type { Caller } from '../access/identity.ts';
+import { ClientGone } from '../errors/client-gone.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { Target } from '../http/address.ts';
-import { formatHttpDate } from '../http/dates.ts';
-import { isFieldName, isFieldValue } from '../http/field-syntax.ts';
+import { formatHttpDate } from '../http/fields/dates.ts';
+import { isFieldName, isFieldValue } from '../http/fields/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
 import type { QueryApi } from '../http/query-api.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
@@ -14,7 +15,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { WholeBytes } from '../ports/whole-bytes.ts';
 import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
-import { AtCapacity } from './bodies/bodies-in-flight.ts';
+import { AtCapacity } from './bodies/capacity/bodies-in-flight.ts';
 import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
@@ -86,6 +87,8 @@ export class Responder {
       if (error.status === 503) this.#deps.onRefusal?.(error);
       return error;
     }
+    // For the log alone.
+    if (error instanceof ClientGone) return new S3Error('RequestTimeout', { cause: error });
     // A client's exceeded rate is not the operator's problem. Of many requests beyond the capacity, the log has one line.
     if (error instanceof RateExceeded || error instanceof AtCapacity) return new S3Error('SlowDown', { cause: error });
     telemetry.problem('a request failed', error, { requestId, operation });

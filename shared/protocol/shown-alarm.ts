@@ -1,5 +1,5 @@
 import type { ShownAlarm } from '../documents/monitoring.ts';
-import type { Alarm } from '../monitoring/alarm.ts';
+import type { Alarm } from '../monitoring/alarms/alarm.ts';
 
 /** Returns an alarm as shown in responses, without its secret. */
 export function shownAlarm({ name, definition, state, reason, since, created }: Alarm): ShownAlarm {

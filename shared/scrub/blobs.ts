@@ -1,5 +1,5 @@
 import { BlobMissing, type BlobDescription } from '../ports/blob-store.ts';
-import { itemKey } from '../storage/table/keys.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
 import type { Findings } from './findings.ts';
 import { KeyVersions } from './key-versions.ts';
 import { reference, type ReferenceFilter } from './reference-filter.ts';

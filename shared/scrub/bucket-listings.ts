@@ -1,6 +1,6 @@
 import type { Attributes, ItemKey } from '../ports/key-value-table.ts';
 import { listedKinds } from '../storage/buckets/bucket-documents.ts';
-import { itemKey } from '../storage/table/keys.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
 
 /** An item by which a bucket is found. */
 export interface BucketListing {

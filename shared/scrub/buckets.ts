@@ -1,9 +1,9 @@
 import { day } from '../ports/durations.ts';
 import type { Attributes, Condition, Expectation, Item } from '../ports/key-value-table.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
-import { madeAt, sortableTime, writeToken } from '../storage/table/ids.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
-import { itemKey, partition } from '../storage/table/keys.ts';
+import { madeAt, sortableTime, writeToken } from '../storage/table/keys/ids.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
+import { itemKey, partition } from '../storage/table/keys/keys.ts';
 import { partitionPages } from '../storage/table/pages.ts';
 import { listingsOf } from './bucket-listings.ts';
 import type { Findings } from './findings.ts';

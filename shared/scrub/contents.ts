@@ -1,7 +1,7 @@
 import type { Attributes, Item } from '../ports/key-value-table.ts';
-import { madeAt, writeToken } from '../storage/table/ids.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
-import { itemKey } from '../storage/table/keys.ts';
+import { madeAt, writeToken } from '../storage/table/keys/ids.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
+import { itemKey } from '../storage/table/keys/keys.ts';
 import { settled } from '../storage/table/settled.ts';
 import { decodeContent } from '../storage/versions/stored-values.ts';
 import type { Findings } from './findings.ts';

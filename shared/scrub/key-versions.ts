@@ -1,7 +1,7 @@
 import type { Attributes, Change, Expectation, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
-import { madeAt } from '../storage/table/ids.ts';
-import { itemKey, partition } from '../storage/table/keys.ts';
+import { madeAt } from '../storage/table/keys/ids.ts';
+import { itemKey, partition } from '../storage/table/keys/keys.ts';
 import { partitionItems } from '../storage/table/pages.ts';
 import { currentVersionKey } from '../storage/version-changes/version-chain.ts';
 import { currentVersionOnly } from '../storage/versions/versions.ts';

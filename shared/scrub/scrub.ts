@@ -1,7 +1,7 @@
 import { day } from '../ports/durations.ts';
 import { ItemDamaged, type Item, type ItemKey } from '../ports/key-value-table.ts';
-import { madeAt } from '../storage/table/ids.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
+import { madeAt } from '../storage/table/keys/ids.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
 import { BlobScrub } from './blobs.ts';
 import { BucketScrub } from './buckets.ts';
 import { ContentScrub } from './contents.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { day } from '../ports/durations.ts';
 import type { ItemKey } from '../ports/key-value-table.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
 
 /**
  * A part of a scrub. The slices 1 to `of` together check everything once. Versions, and the blobs that they refer to, are divided by a

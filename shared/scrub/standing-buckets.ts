@@ -1,6 +1,6 @@
 import type { KeyValueTable } from '../ports/key-value-table.ts';
-import * as keyParts from '../storage/table/key-parts.ts';
-import { kinds, partition } from '../storage/table/keys.ts';
+import * as keyParts from '../storage/table/keys/key-parts.ts';
+import { kinds, partition } from '../storage/table/keys/keys.ts';
 
 /**
  * The existing buckets by id, and the deleted ones that wait for their purge. Held in memory: there are far fewer than

@@ -1,6 +1,6 @@
 import { day } from '../ports/durations.ts';
 import type { Attributes, Condition, Item } from '../ports/key-value-table.ts';
-import { madeAt } from '../storage/table/ids.ts';
+import { madeAt } from '../storage/table/keys/ids.ts';
 import { putRecheck } from '../storage/table/rechecks.ts';
 import {
   partsPrefix,
@@ -8,7 +8,7 @@ import {
   uploadIndexKey,
   uploadKeyParts,
   uploadPartition,
-} from '../storage/table/upload-keys.ts';
+} from '../storage/table/keys/upload-keys.ts';
 import { decodeListed } from '../storage/uploads/upload.ts';
 import { finishedUploadTime } from '../storage/uploads/end-upload.ts';
 import type { BucketScrub } from './buckets.ts';

@@ -1,22 +1,34 @@
 import type { Condition, Item } from '../ports/key-value-table.ts';
-import { numberOf } from '../storage/table/attribute-values.ts';
-import { writeToken } from '../storage/table/ids.ts';
-import { followedPrefixes, itemKey } from '../storage/table/keys.ts';
-import { baseShard, sumOfRows, usageRows, type Counters } from '../storage/quotas/usage-rows.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { followedPrefixes, itemKey } from '../storage/table/keys/keys.ts';
+import {
+  baseShard,
+  counterNames,
+  decodeCounters,
+  differenceOfCounters,
+  encodeCounters,
+  noCounters,
+  sumOfCounters,
+  sumOfRows,
+  usageRows,
+  type Counters,
+} from '../storage/quotas/usage-rows.ts';
 import { heldBy } from '../storage/quotas/held.ts';
 import type { Findings } from './findings.ts';
 import type { ScrubDeps } from './deps.ts';
 import type { StandingBuckets } from './standing-buckets.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 
-/** The counters: see {@link Counters}. */
-const counters = ['objects', 'bytes', 'parts'] as const satisfies readonly (keyof Counters)[];
-type Counts = Record<(typeof counters)[number], number>;
+const described: Readonly<Record<keyof Counters, string>> = {
+  objects: 'objects',
+  bytesOfVersions: 'bytes of versions',
+  bytesBesides: 'bytes besides',
+};
 
 /** The tokens of a bucket's counters at the start, and the counts since. */
 interface Tally {
   readonly tokens: string;
-  readonly counts: Counts;
+  counts: Counters;
 }
 
 /**
@@ -42,7 +54,7 @@ export class UsageScrub {
     const tallies = new Map<string, Tally>();
     for (const bucketId of standing.ids()) {
       if (exempt.has(bucketId)) this.#findings.leaveOut('counters of buckets with broken version chains');
-      else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: { ...sumOfRows([]) } });
+      else tallies.set(bucketId, { tokens: tokensOf(await this.#rows(bucketId)), counts: noCounters });
     }
     let isComplete = true;
     const onDamaged = (): void => void (isComplete = false);
@@ -57,21 +69,23 @@ export class UsageScrub {
     }
   }
 
-  async #compare(bucketId: string, name: string, rows: readonly Item[], counts: Counts): Promise<void> {
+  async #compare(bucketId: string, name: string, rows: readonly Item[], counts: Counters): Promise<void> {
     const said = sumOfRows(rows);
-    const wrong = counters.filter((counter) => said[counter] !== counts[counter]);
+    const wrong = counterNames.filter((counter) => said[counter] !== counts[counter]);
     if (wrong.length === 0) return;
     // The counters of a bucket removed in the meantime will be purged; until then the removal still changes them.
     const bucket = await this.#deps.table.get(itemKey.bucket(name));
     if (bucket?.['id'] !== bucketId) return;
-    const what = wrong.map((counter) => `${said[counter]} ${counter} instead of ${counts[counter]}`).join(', ');
+    const what = wrong
+      .map((counter) => `${said[counter]} ${described[counter]} instead of ${counts[counter]}`)
+      .join(', ');
     await this.#findings.note('usage', `bucket ${name}`, what, async () => {
       // The repair adds the difference: it stays right, whatever followers add in the meantime and however the other
       // rows change.
       const [first] = rows;
       const before = first?.attributes ?? { upTo: '-1' };
-      const right = counters.map((counter) => [counter, numberOf(before[counter]) + counts[counter] - said[counter]]);
-      const put = { ...before, ...(Object.fromEntries(right) as Counts), r: writeToken(this.#deps.randomness) };
+      const right = sumOfCounters(decodeCounters(first?.attributes), differenceOfCounters(counts, said));
+      const put = { ...before, ...encodeCounters(right), r: writeToken(this.#deps.randomness) };
       const { outcome } = await this.#deps.table.write([
         { key: itemKey.usage(bucketId, baseShard), expect: { is: 'absent' }, ...(first && unchanged(first)), put },
       ]);
@@ -86,9 +100,8 @@ export class UsageScrub {
 
 function count(tallies: ReadonlyMap<string, Tally>, { key, attributes }: Item): void {
   const held = heldBy(key, attributes);
-  const counts = held && tallies.get(held.bucketId)?.counts;
-  if (counts === undefined) return;
-  for (const counter of counters) counts[counter] += held![counter];
+  const tally = held && tallies.get(held.bucketId);
+  if (tally) tally.counts = sumOfCounters(tally.counts, held);
 }
 
 function unchanged({ key, attributes }: Item): Condition {

@@ -1,5 +1,5 @@
 import { S3Error } from '../errors/s3-error.ts';
-import { isFieldName } from '../http/field-syntax.ts';
+import { isFieldName } from '../http/fields/field-syntax.ts';
 import type { Fields } from '../http/message.ts';
 import type { QueryParameter } from '../http/query.ts';
 import type { CredentialScope, MalformedCode } from './v4/credential-scope.ts';

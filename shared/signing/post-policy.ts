@@ -1,6 +1,6 @@
 import { S3Error } from '../errors/s3-error.ts';
-import { trimBlanks } from '../http/field-syntax.ts';
-import { parseIsoDate } from '../http/dates.ts';
+import { trimBlanks } from '../http/fields/field-syntax.ts';
+import { parseIsoDate } from '../http/fields/dates.ts';
 import type { Fields } from '../http/message.ts';
 
 /** The conditions under which the signer of a form allows an upload. */

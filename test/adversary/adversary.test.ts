@@ -9,9 +9,9 @@ import { lineOf, search, type Plan } from './search.ts';
 import { AttackedService } from './victim.ts';
 import { eventually } from '../support/runs/eventually.ts';
 
-/** Settable, to try a failure again: STILLAGE_SEED=7 STILLAGE_ATTACKS=500. */
-const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const attacks = (usual: number): number => Number(process.env['STILLAGE_ATTACKS'] ?? runs(usual));
+/** Settable, to try a failure again: TEST_SEED=7 TEST_ATTACKS=500. */
+const seed = Number(process.env['TEST_SEED'] ?? 1);
+const attacks = (usual: number): number => Number(process.env['TEST_ATTACKS'] ?? runs(usual));
 
 const isLong = (process.env['TEST_LONG'] ?? '') !== '';
 const skipped = 'takes minutes: TEST_LONG=1 npx vitest run test/adversary';

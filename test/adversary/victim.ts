@@ -38,7 +38,7 @@ export class AttackedService implements Victim {
   static async start(keys = 1000, env: Readonly<Record<string, string>> = {}): Promise<AttackedService> {
     const ports = { console: await freePort(), metrics: await freePort() };
     const limits = `concurrentDownloads=${places},concurrentUploads=${places}`;
-    const root = process.env['STILLAGE_TEST_ROOT'];
+    const root = process.env['TEST_ROOT'];
     const service = await startService({
       ...(root !== undefined && { root }),
       args: ['--metrics-port', String(ports.metrics), '--limit', limits, '--scrub-rate', '0'],

@@ -16,7 +16,8 @@ const ask = (bucket: string): Promise<RawResponse> => service.send({ path: `/${b
 const quota = (limit: typeof defaults, bytes: number, objects: number): string =>
   '<?xml version="1.0" encoding="UTF-8"?>\n<BucketQuota xmlns="http://s3.amazonaws.com/doc/2006-03-01/">' +
   `<BytesLimit>${limit.bytes}</BytesLimit><ObjectsLimit>${limit.objects}</ObjectsLimit>` +
-  `<Bytes>${bytes}</Bytes><Objects>${objects}</Objects></BucketQuota>`;
+  `<Bytes>${bytes}</Bytes><Objects>${objects}</Objects>` +
+  `<BytesBesides>0</BytesBesides><BytesCounted>${bytes}</BytesCounted><IsMet>false</IsMet></BucketQuota>`;
 
 describe('GetBucketQuota', () => {
   it('says what a bucket may hold, and what it holds as HeadBucket has it', async () => {

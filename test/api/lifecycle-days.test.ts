@@ -8,6 +8,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { put, putAll, read, setVersioning, versionsOf, type ListedVersion } from '../support/storage/objects.ts';
 import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { eventually } from '../support/runs/eventually.ts';
 import { TestUpload } from '../support/storage/uploads.ts';
 
 /** Long enough for a slow machine to check objects that are not due yet. */
@@ -31,24 +32,24 @@ function shown({ key, isLatest, isMarker, id }: ListedVersion): string {
 
 /** A pass has been over all buckets since: an object that was due when it was put is gone. */
 async function anotherPass(): Promise<void> {
-  const bucket = await service.bucket('witness');
+  const bucket = await service.lastingBucket('witness');
   await putRules(bucket, { Expiration: { Date: new Date('2020-01-01') } });
   for (let round = 0; round < 2; round += 1) {
     await put(service.client, bucket, 'witness');
-    await expect.poll(() => listed(bucket)).toEqual([]);
+    await eventually(async () => expect(await listed(bucket)).toEqual([]));
   }
 }
 
-describe('with a day of a few seconds', () => {
-  it('a header tells of the days that are in force', async () => {
-    const bucket = await service.bucket();
+describe.concurrent('with a day of a few seconds', () => {
+  it('a header tells of the days that are in force', async ({ expect }) => {
+    const bucket = await service.lastingBucket();
     await putRules(bucket, { Expiration: { Days: 1 } });
     const { Expiration } = await put(service.client, bucket, 'key');
     expect(Date.parse(/expiry-date="([^"]+)"/.exec(Expiration!)![1]!) - Date.now()).toBeLessThan(3_600_000);
   });
 
-  it('an unversioned object is gone for good when it is so many days old', async () => {
-    const bucket = await service.bucket();
+  it('an unversioned object is gone for good when it is so many days old', async ({ expect }) => {
+    const bucket = await service.lastingBucket();
     await putRules(bucket, { Filter: { Prefix: 'logs/' }, Expiration: { Days: 1 } });
     await putAll(service.client, bucket, ['logs/2', 'other', 'log', 'logs0']);
     await put(service.client, bucket, 'logs/1');
@@ -58,8 +59,10 @@ describe('with a day of a few seconds', () => {
     expect(await read(service.client, bucket, 'other')).toBe('');
   });
 
-  it('an object in a versioned bucket gets a delete marker; older versions and markers go in their time', async () => {
-    const bucket = await service.bucket();
+  it('an object in a versioned bucket gets a delete marker; older versions and markers go in their time', async ({
+    expect,
+  }) => {
+    const bucket = await service.lastingBucket();
     await put(service.client, bucket, 'key', 'null version');
     await setVersioning(service.client, bucket, 'Enabled');
     await put(service.client, bucket, 'key', 'named version');
@@ -78,8 +81,10 @@ describe('with a day of a few seconds', () => {
   });
 
   /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html: "expired object delete markers" */
-  it('a delete marker without other versions goes by Days too; one that hides versions stays until they are gone', async () => {
-    const bucket = await service.bucket();
+  it('a delete marker without other versions goes by Days too; one that hides versions stays until they are gone', async ({
+    expect,
+  }) => {
+    const bucket = await service.lastingBucket();
     await setVersioning(service.client, bucket, 'Enabled');
     await put(service.client, bucket, 'hidden');
     for (const Key of ['hidden', 'alone', 'other alone'])
@@ -100,8 +105,8 @@ describe('with a day of a few seconds', () => {
     await expect.poll(() => listed(bucket)).toEqual([kept[1]]);
   });
 
-  it('an object in a suspended bucket is replaced by a null marker; named versions stay', async () => {
-    const bucket = await service.bucket();
+  it('an object in a suspended bucket is replaced by a null marker; named versions stay', async ({ expect }) => {
+    const bucket = await service.lastingBucket();
     await setVersioning(service.client, bucket, 'Enabled');
     for (const key of ['both', 'named']) await put(service.client, bucket, key, 'named version');
     await setVersioning(service.client, bucket, 'Suspended');
@@ -118,8 +123,8 @@ describe('with a day of a few seconds', () => {
       ]);
   });
 
-  it('the newest non-current versions stay', async () => {
-    const bucket = await service.bucket();
+  it('the newest non-current versions stay', async ({ expect }) => {
+    const bucket = await service.lastingBucket();
     await setVersioning(service.client, bucket, 'Enabled');
     for (const body of ['1', '2', '3', '4', '5']) await put(service.client, bucket, 'key', body);
     await putRules(bucket, { NoncurrentVersionExpiration: { NoncurrentDays: 1, NewerNoncurrentVersions: 2 } });
@@ -130,8 +135,8 @@ describe('with a day of a few seconds', () => {
     expect(bodies).toEqual(['5', '4', '3']);
   });
 
-  it('a filter spares what it does not find', async () => {
-    const bucket = await service.bucket();
+  it('a filter spares what it does not find', async ({ expect }) => {
+    const bucket = await service.lastingBucket();
     await putRules(
       bucket,
       {
@@ -167,8 +172,8 @@ describe('with a day of a few seconds', () => {
     expect(await listed(bucket)).toEqual(kept);
   });
 
-  it('an upload that stays open is aborted', async () => {
-    const bucket = await service.bucket();
+  it('an upload that stays open is aborted', async ({ expect }) => {
+    const bucket = await service.lastingBucket();
     const doomed = await TestUpload.begin(service.client, bucket, 'big/file');
     await doomed.part(1, 'part');
     const other = await TestUpload.begin(service.client, bucket, 'small/file');

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { issueCertificate } from '../support/clients/certificates.ts';
 import { exchange, RawConnection, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
-import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { alice, consoleOrigin, startService, type Service } from '../support/programs/server.ts';
 import { signed, anonymous } from '../support/clients/signer.ts';
 
@@ -365,7 +365,7 @@ describe('a start', () => {
     expect(await running.stop()).toBe(0);
   });
 
-  it.concurrent.each([
+  it.each([
     ['--console-port', 'x', 'Must be a port number, from 0 to 65535.'],
     ['--console-port', '65536', 'Must be a port number, from 0 to 65535.'],
     ['--console-origin', '*', 'Must be an origin such as'],
@@ -380,7 +380,7 @@ describe('a start', () => {
     ['--console-origin', 'http://127.0.0.1:9000', 'the service serves objects there'],
     ['--console-origin', 'http://console.localhost:9000', 'the service serves objects there'],
   ])('refuses %s %s', async (option, value, message) => {
-    const { code, stderr } = await runProgram(['start', '--data', join(folder, 'data'), option, value]);
+    const { code, stderr } = await runWarm(['start', '--data', join(folder, 'data'), option, value]);
     expect([code, stderr]).toEqual([message.startsWith('Must be') ? 2 : 1, expect.stringContaining(message)]);
     expect(stderr).toMatch(/^[^\n]+\n$/);
   });
@@ -389,7 +389,7 @@ describe('a start', () => {
     const names = ['--domain', 'storage.example.com', '--public-url', 'https://storage.example.com'];
     for (const origin of ['https://storage.example.com', 'https://console.storage.example.com']) {
       const args = ['start', '--data', join(folder, 'data'), ...names, '--console-origin', origin];
-      expect((await runProgram(args)).stderr).toMatch(
+      expect((await runWarm(args)).stderr).toMatch(
         /^stillage: --console-origin https:\S+: the service serves objects there[^\n]+\n$/,
       );
     }

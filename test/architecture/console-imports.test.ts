@@ -64,7 +64,7 @@ describe('the console', () => {
     };
     for (const file of sourceFiles('shared/documents')) visit(file);
     expect([...reached].filter((file) => !file.startsWith('shared/documents/')).sort()).toEqual([
-      'shared/http/dates.ts',
+      'shared/http/fields/dates.ts',
       'shared/ports/durations.ts',
       'shared/ports/utf8-order.ts',
     ]);

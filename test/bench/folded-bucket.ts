@@ -1,3 +1,4 @@
+import { neverAborted } from '../../shared/ports/event-loop.ts';
 import { asService } from '../../shared/storage/version-changes/service-authorisation.ts';
 import type { Bucket } from '../../shared/storage/buckets/bucket.ts';
 import { listObjects } from '../../shared/storage/listings/object-listing.ts';
@@ -56,7 +57,9 @@ export async function listFolded(
   };
   const started = performance.now();
   const request = { prefix: '', delimiter: '/', position: undefined, limit: 1000 };
-  const { commonPrefixes } = await listObjects(deps, bucket, request, 60_000, { add: () => undefined });
+  const { commonPrefixes } = await listObjects({ ...deps, signal: neverAborted }, bucket, request, 60_000, {
+    add: () => undefined,
+  });
   const milliseconds = performance.now() - started;
   table.visit = visit;
   return { prefixes: commonPrefixes, pages, items, milliseconds };

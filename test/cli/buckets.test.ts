@@ -48,18 +48,20 @@ atEachPlace({ isRunning: true }, (at) => {
         const found = await own('main@example.test');
         return found?.objects === 1 ? found : undefined;
       });
-      expect(counted).toMatchObject({ project: 'main@example.test', bytes: 7 });
+      expect(counted).toMatchObject({ project: 'main@example.test', bytes: 7, bytesBesides: 0 });
       expect(await own()).toEqual(counted);
       expect(await own('other@example.test')).toBeUndefined();
       expect(await text('bucket', 'list')).toMatch(
-        new RegExp(`^BUCKET .*\\n(.*\\n)*${bucket} +main@example.test +1 +7 by`),
+        new RegExp(`^BUCKET .*\\n(.*\\n)*${bucket} +main@example.test +1 +7 bytes +0 bytes `),
       );
     });
 
     it('have quotas, beside those of their projects', async () => {
       await text('quota', 'set', bucket, '--bytes', '10MiB');
       await text('quota', 'set', bucket, '--objects', '5');
-      expect(await text('quota', 'show', bucket)).toBe('bytes    0 bytes of 10 MiB\nobjects  0 of 5\n');
+      expect(await text('quota', 'show', bucket)).toBe(
+        'bytes    0 bytes of 10 MiB: 0 bytes of versions, 0 bytes besides\nobjects  0 of 5\n',
+      );
       await text('quota', 'set', bucket, '--bytes', 'default');
       expect(await run('quota', 'show', bucket)).toMatchObject({
         ...{ bucket, quota: { objects: 5 }, isDefault: { bytes: true, objects: false } },

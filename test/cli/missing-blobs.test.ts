@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { runProgram } from '../support/programs/program.ts';
 import { startService } from '../support/programs/server.ts';

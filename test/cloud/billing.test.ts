@@ -17,7 +17,7 @@ import { hostNamesOf } from '../../infra/host-names.ts';
 import { describeOperations, otherwise } from '../../infra/bundles/operation-descriptions.ts';
 import { routerCode } from '../../infra/bundles/router-code.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
-import { monthOf } from '../../shared/storage/table/days.ts';
+import { monthOf } from '../../shared/storage/table/keys/days.ts';
 import { noRequests, sumOf, type RequestTally } from '../../shared/billing/request-meter.ts';
 import { synthesise, temporaryDirectory } from '../infra/synthesis.ts';
 import { administer } from '../support/storage/administration.ts';

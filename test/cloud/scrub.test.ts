@@ -8,7 +8,7 @@ import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';
 import { currentVersionKey } from '../../shared/storage/version-changes/version-chain.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import type { Finding, ScrubReport } from '../../shared/scrub/findings.ts';
 import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
 import { resources, synthesise } from '../infra/synthesis.ts';

@@ -18,6 +18,7 @@ describe('the settings of a bucket', () => {
     const bucket = await makeBucket(under, ['a']);
     const page = await under.signedIn(test, `/settings/${bucket}/overview`);
     await page.getByText('of 25 TB').waitFor();
+    await page.getByText('of versions, 0 B besides').waitFor();
     await page.getByText('The operator of the service can raise both').waitFor();
     const versioning = page.getByRole('heading', { name: 'Versioning' }).locator('..');
     await versioning.getByRole('button', { name: 'Turn on' }).click();

@@ -10,7 +10,7 @@ import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
 import type { LifecycleDeps } from '../../shared/lifecycle/apply-lifecycle.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { partition } from '../../shared/storage/table/keys.ts';
+import { partition } from '../../shared/storage/table/keys/keys.ts';
 
 const bucket = 'bucket';
 const objects = 8000;

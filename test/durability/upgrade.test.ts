@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openExistingData } from '../../local/server/data-directory/data-directory.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { LayoutTooNew, checkLayout, claimLayout, sealedLayout } from '../../shared/storage/table/layout.ts';
 import { sdk } from '../support/clients/clients.ts';
 import { CountedBytes } from '../support/storage/fixed-deps.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
 import { billRequests } from '../../shared/billing/bill-requests.ts';
-import { dayOf, daysOf } from '../../shared/storage/table/days.ts';
+import { dayOf, daysOf } from '../../shared/storage/table/keys/days.ts';
 import { projectUsage } from '../../shared/billing/project-usage.ts';
 import { RequestHours } from '../../shared/billing/request-hours.ts';
 import { applyLifecycle } from '../../shared/lifecycle/apply-lifecycle.ts';
@@ -189,10 +189,10 @@ describe('a year of a deployment', () => {
     await deployment.background();
 
     const kept = await buckets.load('kept');
-    const held = await Promise.all([kept, temporary].map(({ id }) => usage.held(id)));
+    const held = await Promise.all([kept, temporary].map(({ id }) => usage.of(id)));
     const objects = await deployment.objects();
     expect(held.reduce((sum, one) => sum + one.objects, 0)).toBe(objects);
-    expect(held.reduce((sum, one) => sum + one.bytes, 0)).toBe(objects * size);
+    expect(held.reduce((sum, one) => sum + one.bytesOfVersions, 0)).toBe(objects * size);
     // An expired object is removed within two days, and its bytes a day later.
     const living = (temporaryDays + 2) * stepsADay + 5;
     expect(most['head']).toBeLessThanOrEqual(living);

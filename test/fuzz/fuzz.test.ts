@@ -7,11 +7,11 @@ import { fuzz } from './fuzz.ts';
 import { parsers } from './parsers/every-parser.ts';
 
 const isLong = (process.env['TEST_LONG'] ?? '') !== '';
-/** Settable, to try a failure again: STILLAGE_SEED=7. */
-const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const inputs = Number(process.env['STILLAGE_INPUTS'] ?? (isLong ? 250_000 : isShort ? 500 : 4000));
+/** Settable, to try a failure again: TEST_SEED=7. */
+const seed = Number(process.env['TEST_SEED'] ?? 1);
+const inputs = Number(process.env['TEST_INPUTS'] ?? (isLong ? 250_000 : isShort ? 500 : 4000));
 /** Set to add inputs with new outcomes to the corpora. */
-const keeps = (process.env['STILLAGE_KEEP'] ?? '') !== '';
+const keeps = (process.env['TEST_KEEP'] ?? '') !== '';
 const keptOfRun = 24;
 
 const corpusPath = (name: string): string =>

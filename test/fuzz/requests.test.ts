@@ -8,10 +8,10 @@ import { patience } from '../support/runs/patience.ts';
 import { bytesOf, requestOf } from './requests.ts';
 
 const isLong = (process.env['TEST_LONG'] ?? '') !== '';
-/** Settable, to try a failure again: STILLAGE_SEED=7. */
-const seed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 400_000 : 6000));
-const connections = Number(process.env['STILLAGE_CONNECTIONS'] ?? (isLong ? 60_000 : 1500));
+/** Settable, to try a failure again: TEST_SEED=7. */
+const seed = Number(process.env['TEST_SEED'] ?? 1);
+const requests = Number(process.env['TEST_REQUESTS'] ?? (isLong ? 400_000 : 6000));
+const connections = Number(process.env['TEST_CONNECTIONS'] ?? (isLong ? 60_000 : 1500));
 /** After so many requests there is a new service, so that a failure is soon tried again. */
 const requestsOfService = 2000;
 const atOnce = 16;

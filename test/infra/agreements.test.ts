@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { maxLifecycleWorkers } from '../../shared/lifecycle/plan-lifecycle.ts';
 import { backgroundFunctions, type Trigger } from '../../infra/constructs/background-functions.ts';
-import { followedPrefixes, isFollowed } from '../../shared/storage/table/keys.ts';
+import { followedPrefixes, isFollowed } from '../../shared/storage/table/keys/keys.ts';
 
 /** The functions that follow the change feed, and the items that they follow. Infrastructure imports no function: the two must agree. */
 const followers: Readonly<Record<string, readonly string[]>> = {

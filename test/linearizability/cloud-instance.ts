@@ -4,7 +4,7 @@ import { operations } from '../../functions/operations.ts';
 import { startCloudService } from '../../functions/cloud/composition.ts';
 import { readCloudSettings } from '../../functions/cloud/settings.ts';
 import { nodeHttpListener } from '../../shared/node-http/node-http.ts';
-import { TrustedProxies } from '../../shared/node-http/trusted-proxies.ts';
+import { TrustedProxies } from '../../shared/node-http/connections/trusted-proxies.ts';
 import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import { plantedFaults, type FaultName } from './planted-faults.ts';
@@ -14,7 +14,7 @@ import { plantedFaults, type FaultName } from './planted-faults.ts';
  * the table and the blobs, and tells its parent the port on which it listens.
  */
 
-const planted = process.env['STILLAGE_PLANTED_FAULT'] as FaultName | undefined;
+const planted = process.env['TEST_PLANTED_FAULT'] as FaultName | undefined;
 if (planted !== undefined) plantedFaults[planted]();
 
 const settings = readCloudSettings(process.env);

@@ -124,7 +124,7 @@ export class CloudInstances {
       env: {
         ...this.#environment,
         AWS_ENDPOINT_URL: door.endpoint,
-        ...(fault && { STILLAGE_PLANTED_FAULT: fault }),
+        ...(fault && { TEST_PLANTED_FAULT: fault }),
       },
     });
     const kill = (): void => void child.kill('SIGKILL');

@@ -11,10 +11,10 @@ import { Random } from './random.ts';
 import { Workload } from './workload.ts';
 
 const isLong = (process.env['TEST_LONG'] ?? '') !== '';
-/** Settable, to try one history again: STILLAGE_SEED=7. */
-const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 20 : 1));
-const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 10_000 : 900));
+/** Settable, to try one history again: TEST_SEED=7. */
+const firstSeed = Number(process.env['TEST_SEED'] ?? 1);
+const seeds = Number(process.env['TEST_SEEDS'] ?? (isLong ? 20 : 1));
+const requests = Number(process.env['TEST_REQUESTS'] ?? (isLong ? 10_000 : 900));
 /** About how many requests there are between two kills. */
 const requestsPerRound = isLong ? 1000 : 300;
 

@@ -1,8 +1,9 @@
+import { neverAborted } from '../../shared/ports/event-loop.ts';
 import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { composeServices } from '../../functions/compose/services.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { listObjects } from '../../shared/storage/listings/object-listing.ts';
 import { UsageFollower } from '../../shared/billing/usage-follower.ts';
 import { noObjectAttributes } from '../../shared/storage/versions/object-attributes.ts';
@@ -115,7 +116,7 @@ describe('H 13: the end of a prefix is found in bytes, not by appending a charac
     const request = { prefix: 'p/', delimiter: '', position: undefined, limit: 100 };
     const bucket = await services.buckets.load('bucket');
     const rows = new ListedObjects();
-    await listObjects(services, bucket, request, 10_000, rows);
+    await listObjects({ ...services, signal: neverAborted }, bucket, request, 10_000, rows);
     return rows.all.map(({ key }) => key);
   }
 

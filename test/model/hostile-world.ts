@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { operations } from '../../functions/operations.ts';
 import { composeServices } from '../../functions/compose/services.ts';
-import { accountKey } from '../../shared/storage/table/account-keys.ts';
+import { accountKey } from '../../shared/storage/table/keys/account-keys.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';

@@ -1,7 +1,7 @@
 import type { ObjectAuthorisation } from '../../shared/storage/version-changes/object-authorisation.ts';
 import type { Bucket } from '../../shared/storage/buckets/bucket.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
-import { partition } from '../../shared/storage/table/keys.ts';
+import { partition } from '../../shared/storage/table/keys/keys.ts';
 import type { CommitExtrasFor } from '../../shared/storage/version-changes/new-version.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';
 import { ContentReferences, type Source } from '../../shared/storage/objects/content-references.ts';

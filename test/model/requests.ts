@@ -1,3 +1,4 @@
+import { neverAborted } from '../../shared/ports/event-loop.ts';
 import { fullRights } from '../../shared/access/identity-rights.ts';
 import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
 import { createHash } from 'node:crypto';
@@ -147,14 +148,14 @@ async function answerTo(request: Request, actor: Actor, place: Place): Promise<u
       const bucket = await buckets.load(bucketName);
       const asked = { prefix: '', delimiter: '', position: undefined, limit: 1000 };
       const rows = new ListedObjects();
-      await listObjects(services, bucket, asked, 20_000, rows);
+      await listObjects({ ...services, signal: neverAborted }, bucket, asked, 20_000, rows);
       return { listed: Object.fromEntries(rows.all.map((one) => [one.key, contentOf(one)])) };
     }
     case 'list versions': {
       const bucket = await buckets.load(bucketName);
       const asked = { prefix: '', delimiter: '', keyMarker: '', versionIdMarker: '', limit: 1000 };
       const rows = new ListedVersions();
-      await pageOfVersions(services, bucket, asked, 20_000, rows);
+      await pageOfVersions({ ...services, signal: neverAborted }, bucket, asked, 20_000, rows);
       const versions: Record<string, unknown[]> = {};
       for (const { key, id, ...version } of rows.all) {
         const label = shown({ ...version, named: id !== 'null' }, watcher);
@@ -253,6 +254,7 @@ async function act(name: OperationName, actor: Actor, { services }: Place, sent:
     authorise: async ({ key, versionId }: { key: string; versionId?: string }) => asService(bucket, key, versionId),
     authoriseLook: async (): Promise<void> => undefined,
     requestId: '',
+    signal: neverAborted,
     performs: () => undefined,
   };
   return operation.act(input, { ...services, ...about, payload, document: sent.document });

@@ -3,8 +3,8 @@ import { asService, byOperator } from '../../shared/storage/version-changes/serv
 import { composeServices } from '../../functions/compose/services.ts';
 import type { Projects } from '../../shared/access/identity.ts';
 import { BucketPurge } from '../../shared/storage/removal/bucket-purge.ts';
-import * as keyParts from '../../shared/storage/table/key-parts.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import * as keyParts from '../../shared/storage/table/keys/key-parts.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';
 import { ReleaseQueue } from '../../shared/storage/removal/release-queue.ts';

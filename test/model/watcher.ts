@@ -1,4 +1,4 @@
-import * as keyParts from '../../shared/storage/table/key-parts.ts';
+import * as keyParts from '../../shared/storage/table/keys/key-parts.ts';
 import { currentVersionKey } from '../../shared/storage/version-changes/version-chain.ts';
 import {
   decodeCurrentVersion,
@@ -143,6 +143,11 @@ export class Watcher {
     const bytes = older.reduce((sum, { size }) => sum + size, 0);
     if (currentVersion.olderBytes !== bytes)
       this.#complain(`I2: the current version of ${key} counts ${currentVersion.olderBytes} bytes of ${bytes}`);
+    const held = older.reduce((sum, one) => sum + (one.held ?? 0), 0);
+    if (currentVersion.olderHeld !== held)
+      this.#complain(
+        `I2: the current version of ${key} counts ${currentVersion.olderHeld} bytes of markers of ${held}`,
+      );
     const markers = older.filter(({ marker }) => marker).length;
     if (currentVersion.olderMarkers !== markers)
       this.#complain(`I2: the current version of ${key} counts its markers wrong`);

@@ -10,7 +10,6 @@ import { Fields } from '../../shared/http/message.ts';
 import type { ScrubDeps } from '../../shared/scrub/deps.ts';
 import { scrub } from '../../shared/scrub/scrub.ts';
 import { textOf as elementOf, textsOf } from '../support/clients/expect-error.ts';
-import { markerBytes } from '../../shared/storage/version-changes/new-version.ts';
 import { accounts, alice } from '../support/programs/server.ts';
 import { queryOf, signed, type Unsigned } from '../support/clients/signer.ts';
 import { md5, type Version, type World } from './world.ts';
@@ -154,10 +153,7 @@ class Reader {
     for (const [at, { kind, key, row, place }] of rows.entries()) {
       const isFirst = objects[place] === undefined;
       (objects[place] ??= []).push(read[at]!);
-      if (kind === 'DeleteMarker') {
-        size += markerBytes(key);
-        continue;
-      }
+      if (kind === 'DeleteMarker') continue;
       count += 1;
       size += Number(elementOf(row, 'Size'));
       if (isFirst) current.set(key, elementOf(row, 'ETag')!);

@@ -6,8 +6,8 @@ import { expectWhole, told } from './expect-whole.ts';
 import { record, type Recording } from './recording.ts';
 import { firstSeed, isLong, requests, seeds, setUp } from './set-up.ts';
 
-/** Settable, to try a run with other cuts again: STILLAGE_CUTS=1000. */
-const cutsOfRun = Number(process.env['STILLAGE_CUTS'] ?? (isLong ? 600 : 50));
+/** Settable, to try a run with other cuts again: TEST_CUTS=1000. */
+const cutsOfRun = Number(process.env['TEST_CUTS'] ?? (isLong ? 600 : 50));
 const cutsOfFirstStart = isLong ? 100 : 20;
 /** The share of random cuts at {@link boundaries}. */
 const atBoundaries = 0.8;

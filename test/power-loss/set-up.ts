@@ -6,9 +6,9 @@ import { Inspector } from './inspection.ts';
 import { buildRecorder } from './recording.ts';
 
 export const isLong = (process.env['TEST_LONG'] ?? '') !== '';
-/** The first seed. Settable, to try one run again: STILLAGE_SEED=7. */
-export const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const numberOfSeeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 8 : 1));
+/** The first seed. Settable, to try one run again: TEST_SEED=7. */
+export const firstSeed = Number(process.env['TEST_SEED'] ?? 1);
+const numberOfSeeds = Number(process.env['TEST_SEEDS'] ?? (isLong ? 8 : 1));
 export const seeds: readonly number[] = Array.from({ length: numberOfSeeds }, (_, index) => firstSeed + index);
 /** The requests of a run. */
 export const requests = isLong ? 600 : 200;

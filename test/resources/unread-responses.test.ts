@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { exchange, requestBytes, type RawResponse } from '../support/clients/raw-client.ts';
-import { alice, startService, type Service } from '../support/programs/server.ts';
+import { alice, bob, startService, type Service } from '../support/programs/server.ts';
 import { anonymous, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
 import { eventually } from '../support/runs/eventually.ts';
 
@@ -100,11 +100,36 @@ describe('downloads that their clients take too slowly', () => {
     }
     first.destroy();
   });
+
+  it('leave the last quarter to others, whoever they are, and all places to a third once they are late', async () => {
+    const { service } = await start('--limit', 'concurrentDownloads=16,readerGrace=8000,readerRate=16384');
+    const body = Buffer.alloc(32 * MiB, 'content');
+    const put = { method: 'PUT', path: '/bucket/large', headers: { 'x-amz-acl': 'public-read' }, body };
+    expect((await send(service, put)).status).toBe(200);
+    const download = { path: '/bucket/large' };
+    const { host } = new URL(service.url);
+    const ask = async (key: Key | null): Promise<number> => {
+      const request = key === null ? anonymous(host, download) : signed(host, download, { key });
+      return (await exchange(service.url, request)).status;
+    };
+
+    // All strangers are one caller.
+    const begun = performance.now();
+    for (let count = 0; count < 12; count += 1) await trickle(service, download);
+    expect(await ask(null)).toBe(503);
+    for (const key of [bob, alice]) expect(await ask(key)).toBe(200);
+    // Two callers fill the places together.
+    for (let count = 0; count < 4; count += 1) await trickle(service, download, bob);
+    const early = await ask(alice);
+    if (performance.now() - begun < 8000) expect(early).toBe(503);
+    await eventually(async () => expect(await ask(alice)).toBe(200));
+    expect(performance.now() - begun).toBeGreaterThan(8000);
+  });
 });
 
-/** Downloads as a stranger, a few bytes at a time. */
-async function trickle(service: Service, request: Unsigned): Promise<void> {
-  const socket = await unread(service, request, null);
+/** Downloads a few bytes at a time, by default as a stranger. */
+async function trickle(service: Service, request: Unsigned, key: Key | null = null): Promise<void> {
+  const socket = await unread(service, request, key);
   const timer = setInterval(() => void socket.read(16), 100);
   onTestFinished(() => clearInterval(timer));
 }

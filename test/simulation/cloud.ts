@@ -9,7 +9,7 @@ import { FullBuckets } from '../../shared/storage/quotas/flagged-quotas.ts';
 import { UsageFold } from '../../shared/billing/usage-fold.ts';
 import { UsageFollower } from '../../shared/billing/usage-follower.ts';
 import { ReleaseQueue } from '../../shared/storage/removal/release-queue.ts';
-import { followedPrefixes } from '../../shared/storage/table/keys.ts';
+import { followedPrefixes } from '../../shared/storage/table/keys/keys.ts';
 import { day, hour, minute } from '../../shared/ports/durations.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import { repeatedly, settings, type Deployment, type SimulatedServer, type Stores } from './deployment.ts';

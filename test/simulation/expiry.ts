@@ -1,7 +1,7 @@
-import * as keyParts from '../../shared/storage/table/key-parts.ts';
-import { madeAt } from '../../shared/storage/table/ids.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
-import { uploadKeyParts } from '../../shared/storage/table/upload-keys.ts';
+import * as keyParts from '../../shared/storage/table/keys/key-parts.ts';
+import { madeAt } from '../../shared/storage/table/keys/ids.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
+import { uploadKeyParts } from '../../shared/storage/table/keys/upload-keys.ts';
 import { visibilityLag } from '../../shared/lifecycle/next-due.ts';
 import { day } from '../../shared/ports/durations.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';

@@ -1,7 +1,8 @@
 import { heldBy } from '../../shared/storage/quotas/held.ts';
+import { countedByQuota } from '../../shared/storage/quotas/quotas.ts';
 import { asService } from '../../shared/storage/version-changes/service-authorisation.ts';
-import { itemKey } from '../../shared/storage/table/keys.ts';
-import { uploadKeyParts } from '../../shared/storage/table/upload-keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
+import { uploadKeyParts } from '../../shared/storage/table/keys/upload-keys.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import { attempt, insist, runClients, type Scenario, type Stage } from './scenario.ts';
 import { tenants } from './tenants.ts';
@@ -148,7 +149,7 @@ export class QuotaScenario implements Scenario {
   #amountOf(key: ItemKey, image: Attributes | undefined): { readonly objects: number; readonly bytes: number } {
     const held = image && heldBy(key, image);
     if (held?.bucketId !== this.#bucketId || this.#completed.has(key.pk)) return nothing;
-    return { objects: held.objects, bytes: held.bytes + held.parts };
+    return countedByQuota(held);
   }
 }
 

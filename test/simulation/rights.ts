@@ -1,4 +1,4 @@
-import { itemKey } from '../../shared/storage/table/keys.ts';
+import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import type { Attributes, Change, ItemKey } from '../../shared/ports/key-value-table.ts';
 import type { Unsigned } from '../support/clients/signer.ts';
 import { attempt, insist, runClients, type Scenario, type Stage } from './scenario.ts';

@@ -2,8 +2,8 @@ import { scrubDeps } from '../../functions/compose/scrub.ts';
 import { decodeCurrentVersion, decodeVersion, type Version } from '../../shared/storage/versions/versions.ts';
 import { scrub } from '../../shared/scrub/scrub.ts';
 import { Usage } from '../../shared/storage/quotas/usage.ts';
-import * as keyParts from '../../shared/storage/table/key-parts.ts';
-import { uploadKeyParts } from '../../shared/storage/table/upload-keys.ts';
+import * as keyParts from '../../shared/storage/table/keys/key-parts.ts';
+import { uploadKeyParts } from '../../shared/storage/table/keys/upload-keys.ts';
 import { day, hour } from '../../shared/ports/durations.ts';
 import type { Item } from '../../shared/ports/key-value-table.ts';
 import type { Stage } from './scenario.ts';
@@ -32,7 +32,7 @@ export async function checkContents({ stores, deployment }: Stage): Promise<void
       bytes: versions.reduce((sum, { size }) => sum + size, 0),
     };
     const counted = await usage.of(bucketId);
-    if (counted.objects !== truth.objects || counted.bytes !== truth.bytes) {
+    if (counted.objects !== truth.objects || counted.bytesOfVersions !== truth.bytes) {
       throw new Error(`the counters of ${key.pk} are ${JSON.stringify(counted)} instead of ${JSON.stringify(truth)}`);
     }
   }

@@ -4,13 +4,13 @@ import { simulate, type DeploymentKind } from './simulation.ts';
 
 /*
  * The whole service and its clients in one process, in virtual time, with everything in an order that a seed decides: docs/testing.md.
- * To try a failure again: STILLAGE_SEED=7 npx vitest run test/simulation
+ * To try a failure again: TEST_SEED=7 npx vitest run test/simulation
  */
 
 const isLong = (process.env['TEST_LONG'] ?? '') !== '';
-const firstSeed = Number(process.env['STILLAGE_SEED'] ?? 1);
-const seeds = Number(process.env['STILLAGE_SEEDS'] ?? (isLong ? 175 : 1));
-const requests = Number(process.env['STILLAGE_REQUESTS'] ?? (isLong ? 3000 : 2000));
+const firstSeed = Number(process.env['TEST_SEED'] ?? 1);
+const seeds = Number(process.env['TEST_SEEDS'] ?? (isLong ? 175 : 1));
+const requests = Number(process.env['TEST_REQUESTS'] ?? (isLong ? 3000 : 2000));
 /** The requests within which every planted fault must be found. */
 const requestsOfFault = 2000;
 const deployments: readonly DeploymentKind[] = ['machine', 'cloud'];

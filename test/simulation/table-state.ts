@@ -1,6 +1,6 @@
 import { SortedKeys } from './sorted-keys.ts';
 import { itemBytes } from '../../shared/storage/table/item-size.ts';
-import { isFollowed } from '../../shared/storage/table/keys.ts';
+import { isFollowed } from '../../shared/storage/table/keys/keys.ts';
 import { holds } from '../../shared/ports/key-value-table.ts';
 import type { CurrentRequest } from './current-request.ts';
 import type {

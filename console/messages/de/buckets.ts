@@ -5,7 +5,7 @@ export const buckets: Dictionary['buckets'] = {
   create: 'Bucket anlegen',
   filter: 'Buckets filtern',
   name: 'Name',
-  size: 'Größe',
+  size: 'Größe der Versionen',
   count: 'Objekte',
   versioning: 'Versionierung',
   access: 'Zugriff',

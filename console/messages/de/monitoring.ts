@@ -2,7 +2,7 @@ import type { Dictionary } from '../en/en.ts';
 
 export const monitoring: Dictionary['monitoring'] = {
   title: 'Überwachung',
-  hint: 'Solange die Überwachung an ist, werden Größe und Zahl der Objekte alle fünf Minuten aufgezeichnet.',
+  hint: 'Solange die Überwachung an ist, werden Größe und Zahl der Objekte mit allen Versionen alle fünf Minuten aufgezeichnet.',
   switch: 'Verlauf dieses Buckets aufzeichnen',
   isOff: 'Die Überwachung ist aus: Es gibt keinen Verlauf, und Alarme werden nicht ausgewertet.',
   turnOn: 'Überwachung einschalten',

@@ -9,7 +9,7 @@ export const profile: Dictionary['profile'] = {
   region: 'Region',
   accessKey: 'Zugriffsschlüssel',
   buckets: 'Buckets',
-  used: 'Gespeichert',
+  used: 'Gespeicherte Versionen',
   version: 'Konsole',
   rcFile: 'rc-Datei für die Kommandozeile',
   rcMeaning: 'Ohne das Geheimnis, das die Konsole nicht hat: Beim Einlesen der Datei wird danach gefragt.',

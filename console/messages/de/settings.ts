@@ -22,6 +22,9 @@ export const settings: Dictionary['settings'] = {
   use: 'Belegung',
   quotaBytes: (used, limit) => `${used} von ${limit}`,
   quotaObjects: (used, limit) => `${used} von ${limit} Objekten`,
+  quotaShares: (versions, besides) =>
+    `${versions} in Versionen, daneben ${besides}: Löschmarken, offene Uploads und öffentliche Links.`,
+  quotaIsMet: 'Das Kontingent ist erreicht: Bis etwas gelöscht oder es erhöht wird, kommt nichts hinzu.',
   quotaHint: 'Der Betreiber des Dienstes kann beides erhöhen.',
   versioning: 'Versionierung',
   suspended: 'Angehalten',

@@ -3,7 +3,7 @@ export const buckets = {
   create: 'Create bucket',
   filter: 'Filter buckets',
   name: 'Name',
-  size: 'Size',
+  size: 'Size of versions',
   count: 'Objects',
   versioning: 'Versioning',
   access: 'Access',

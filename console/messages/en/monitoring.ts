@@ -1,6 +1,6 @@
 export const monitoring = {
   title: 'Monitoring',
-  hint: 'While monitoring is on, the size and number of objects are recorded every five minutes.',
+  hint: 'While monitoring is on, the size and number of objects, with all their versions, are recorded every five minutes.',
   switch: 'Record this bucket’s history',
   isOff: 'Monitoring is off: there is no history, and alarms are not evaluated.',
   turnOn: 'Turn monitoring on',

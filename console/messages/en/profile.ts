@@ -7,7 +7,7 @@ export const profile = {
   region: 'Region',
   accessKey: 'Access key',
   buckets: 'Buckets',
-  used: 'Stored',
+  used: 'Stored versions',
   version: 'Console',
   rcFile: 'rc file for the command line',
   rcMeaning: 'Without the secret, which the console does not have: it is asked for when you source the file.',

@@ -20,6 +20,9 @@ export const settings = {
   use: 'Use',
   quotaBytes: (used: string, limit: string) => `${used} of ${limit}`,
   quotaObjects: (used: string, limit: string) => `${used} of ${limit} objects`,
+  quotaShares: (versions: string, besides: string) =>
+    `${versions} of versions, ${besides} besides: delete markers, open uploads and public links.`,
+  quotaIsMet: 'The quota is met: nothing can be added until something is deleted, or the quota is raised.',
   quotaHint: 'The operator of the service can raise both.',
   versioning: 'Versioning',
   suspended: 'Suspended',

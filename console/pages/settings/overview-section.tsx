@@ -42,14 +42,16 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
           <>
             <div class="quotas">
               <Quota
-                text={texts.quotaBytes(size(quota.bytes), size(quota.bytesLimit))}
-                part={quota.bytes / quota.bytesLimit}
+                text={texts.quotaBytes(size(quota.bytesCounted), size(quota.bytesLimit))}
+                part={quota.bytesCounted / quota.bytesLimit}
               />
               <Quota
                 text={texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}
                 part={quota.objects / quota.objectsLimit}
               />
             </div>
+            <p>{texts.quotaShares(size(quota.bytesOfVersions), size(quota.bytesBesides))}</p>
+            {quota.isMet && <p class="hint bad">{texts.quotaIsMet}</p>}
             <p class="hint">{texts.quotaHint}</p>
           </>
         ) : (

@@ -1,5 +1,5 @@
 import { readManagedSecret } from '../../../shared/adapters/cloud/secrets-manager.ts';
-import { everyActionKind } from '../../../shared/monitoring/alarm-definition.ts';
+import { everyActionKind } from '../../../shared/monitoring/alarms/alarm-definition.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { administer, type AdministrationRequest } from '../../admin/administer.ts';

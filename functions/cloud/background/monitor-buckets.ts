@@ -1,7 +1,7 @@
 import { SnsTopics } from '../../../shared/adapters/cloud/sns-topics.ts';
 import { Webhooks } from '../../../shared/adapters/system/webhooks.ts';
 import { collectMetrics } from '../../../shared/monitoring/collect-metrics.ts';
-import { evaluateAlarms } from '../../../shared/monitoring/evaluate-alarms.ts';
+import { evaluateAlarms } from '../../../shared/monitoring/alarms/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../../../shared/telemetry/notifiers.ts';
 import { backgroundHandler } from './background-handler.ts';
 import { monitoringDeps } from './monitoring.ts';

@@ -12,7 +12,7 @@ import {
   type AlarmDefinition,
   readAlarmDefinition,
   readAlarmName,
-} from '../../../shared/monitoring/alarm-definition.ts';
+} from '../../../shared/monitoring/alarms/alarm-definition.ts';
 import { metrics, statistics } from '../../../shared/monitoring/statistics.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
@@ -20,7 +20,7 @@ import { family, limitOfService, verb } from '../command.ts';
 import * as operand from '../operands.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
-import type { Alarm } from '../../../shared/monitoring/alarm.ts';
+import type { Alarm } from '../../../shared/monitoring/alarms/alarm.ts';
 import { argument, command, type Ask } from '../../../functions/admin/command.ts';
 
 const named = { bucket: argument.text, alarm: argument.text } as const;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parseIsoDate } from '../../../shared/http/dates.ts';
+import { parseIsoDate } from '../../../shared/http/fields/dates.ts';
 import {
   metrics,
   statistics,
@@ -7,6 +7,7 @@ import {
   type Statistic,
   datapoints,
   metricUnits,
+  sampleOf,
   type Point,
 } from '../../../shared/monitoring/statistics.ts';
 import { family, verb } from '../command.ts';
@@ -45,7 +46,7 @@ export const metricsCommands = {
       const now = clock.now();
       const { start, end, period } = stretch({ ...given, last, now });
       const bucket = await buckets.load(given.bucket);
-      const { bytes, objects } = await usage.of(bucket.id);
+      const current = sampleOf(await usage.of(bucket.id));
       const points: Point[] = [];
       const until = Math.min(end, now + 1);
       if (start < until) {
@@ -54,7 +55,7 @@ export const metricsCommands = {
       }
       return {
         ...{ bucket: bucket.name, metric, statistic, unit: metricUnits[metric], start, end, period },
-        current: { at: now, value: { BucketSizeBytes: bytes, NumberOfObjects: objects }[metric] },
+        current: { at: now, value: current[metric] },
         datapoints: datapoints(points, { metric, statistic, period, origin: 0 }),
         isMonitored: await monitoring.buckets.isOn(bucket.id),
       };
@@ -118,7 +119,7 @@ export function metricsFamily(): Command {
       does: 'Draw a graph of the size of a bucket',
       operands: [operand.bucket],
       options: [
-        option('--metric <name>', 'metric to draw')
+        option('--metric <name>', 'metric to draw: the bytes of all versions, or their number')
           .choices([...metrics])
           .default('BucketSizeBytes'),
         option('--statistic <name>', 'statistic of the samples of a period')

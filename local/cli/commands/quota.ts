@@ -7,7 +7,7 @@ import { option } from '../../../shared/command-line/option.ts';
 import { chosenNumber, chosenSize, sizeText, type Chosen } from '../../../shared/command-line/sizes.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { bucketCountOf } from '../../../shared/storage/buckets/bucket-reads.ts';
-import { quotaOf } from '../../../shared/storage/quotas/quotas.ts';
+import { countedByQuota, quotaOf } from '../../../shared/storage/quotas/quotas.ts';
 import { limitTable } from '../../../shared/protocol/limits.ts';
 import { argument, command, optional, present, Refusal, type Ask } from '../../../functions/admin/command.ts';
 
@@ -30,9 +30,10 @@ export const quotaCommands = {
     { bucket: argument.text },
     async ({ buckets, usage, settings: { limits } }, given) => {
       const bucket = await buckets.load(given.bucket);
+      const held = await usage.of(bucket.id);
       return {
         bucket: bucket.name,
-        used: await usage.held(bucket.id),
+        used: { ...held, ...countedByQuota(held) },
         quota: quotaOf(bucket, { bytes: limits.bucketBytes, objects: limits.bucketObjects }),
         isDefault: { bytes: bucket.quota?.bytes === undefined, objects: bucket.quota?.objects === undefined },
       };
@@ -86,7 +87,7 @@ export function quotaFamily(): Command {
         option('--buckets <n>', `maximum number of buckets: 0 to ${maxBuckets}, or default`, chosenNumber),
         option(
           '--bytes <size>',
-          'maximum size of all versions and parts: 500GiB, 10TiB, a number of bytes, or default',
+          'maximum size of all versions and what is held besides: 500GiB, 10TiB, a number of bytes, or default',
           chosenSize,
         ),
         option(
@@ -114,8 +115,9 @@ async function showProject(ask: Ask, project: string): Promise<Report> {
 async function showBucket(ask: Ask, bucket: string): Promise<Report> {
   const report = await ask(quotaCommands.showBucket, { bucket });
   const { used, quota, isDefault } = report;
+  const shares = `${sizeText(used.bytesOfVersions)} of versions, ${sizeText(used.bytesBesides)} besides`;
   return recordReport(report, [
-    ['bytes', `${sizeText(used.bytes)} of ${sizeText(quota.bytes)}${remark(isDefault.bytes)}`],
+    ['bytes', `${sizeText(used.bytes)} of ${sizeText(quota.bytes)}${remark(isDefault.bytes)}: ${shares}`],
     ['objects', `${used.objects} of ${quota.objects}${remark(isDefault.objects)}`],
   ]);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Manifests } from '../../../shared/storage/objects/manifests.ts';
 import { Uploads } from '../../../shared/storage/uploads/uploads.ts';
 import { collectMetrics } from '../../../shared/monitoring/collect-metrics.ts';
-import { evaluateAlarms } from '../../../shared/monitoring/evaluate-alarms.ts';
+import { evaluateAlarms } from '../../../shared/monitoring/alarms/evaluate-alarms.ts';
 import { Log } from '../../../shared/telemetry/log.ts';
 import { localActionKinds, localNotifier } from '../../server/schedules/monitoring-schedule.ts';
 import { startOption } from '../../../shared/command-line/option.ts';
@@ -12,7 +12,7 @@ import { followingTheFeed } from '../following-the-feed.ts';
 import { count, recordReport, type Report } from '../../../shared/command-line/report.ts';
 import { Buckets } from '../../../shared/storage/buckets/buckets.ts';
 import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/monitoring.ts';
-import { Notifications } from '../../../shared/monitoring/notifications.ts';
+import { Notifications } from '../../../shared/monitoring/alarms/notifications.ts';
 import { Usage } from '../../../shared/storage/quotas/usage.ts';
 
 /** The interval between two lines of progress on standard error, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { daysOf, monthOf } from '../../../shared/storage/table/days.ts';
+import { daysOf, monthOf } from '../../../shared/storage/table/keys/days.ts';
 import { type DayUsage, projectUsage } from '../../../shared/billing/project-usage.ts';
 import { sumOf } from '../../../shared/billing/request-meter.ts';
 import { UsageError } from '../../../shared/errors/operator-error.ts';

@@ -1,9 +1,9 @@
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import type { Capacity } from '../../../shared/protocol/bodies/admission.ts';
-import { BodiesInFlight, type Scarce } from '../../../shared/protocol/bodies/bodies-in-flight.ts';
-import { DownloadPace } from '../../../shared/protocol/bodies/download-pace.ts';
+import type { Capacity } from '../../../shared/protocol/bodies/capacity/admission.ts';
+import { BodiesInFlight, type Scarce } from '../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
+import { DownloadPace } from '../../../shared/protocol/bodies/capacity/download-pace.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
-import { ConnectionLimit } from '../../../shared/node-http/connection-limit.ts';
+import { ConnectionLimit } from '../../../shared/node-http/connections/connection-limit.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import type { StartOptions } from '../../../shared/command-line/start-options.ts';
 import { hasAddressSpace, thisMachine, type Machine } from './machine.ts';
@@ -22,8 +22,14 @@ const shareOfMemory = 0.25;
  * may have.
  */
 const heapOfDocument = 8 * MiB;
+/** The heap that a listing takes, with the page that it has read. */
+const heapOfListing = MiB;
 /** The share of the heap for documents. */
 const shareOfHeap = 0.25;
+/** The share of the heap for listings: one after the other, those that fit into it take less than a second. */
+const shareOfHeapForListings = 1 / 16;
+/** Fewer than these a service cannot do with, however small its heap. */
+const leastListings = 64;
 /** Handles that are open for a moment: directories that are synced, probes of the disk, threads. */
 const spareHandles = 20;
 /** The minimum of free handles. With fewer, a service would refuse most of its requests. */
@@ -35,6 +41,7 @@ export interface Concurrency {
   readonly uploads: number;
   readonly documents: number;
   readonly downloads: number;
+  readonly listings: number;
 }
 
 /**
@@ -57,6 +64,7 @@ export function concurrencyOf(limits: ConcurrencyLimits, processes: number, mach
     uploads: chosen(limits.concurrentUploads, bodies),
     documents: Math.max(1, Math.floor((machine.heap * shareOfHeap) / heapOfDocument)),
     downloads: chosen(limits.concurrentDownloads, bodies),
+    listings: Math.max(leastListings, Math.floor((machine.heap * shareOfHeapForListings) / heapOfListing)),
   };
 }
 
@@ -65,6 +73,8 @@ export class ProcessCapacity implements Capacity {
   readonly uploads: BodiesInFlight;
   readonly documents: BodiesInFlight;
   readonly downloads: BodiesInFlight;
+  readonly listings: BodiesInFlight;
+  readonly strangersListings: BodiesInFlight;
   readonly pace: DownloadPace;
   readonly connections: ConnectionLimit;
   readonly refusals: Refusals;
@@ -87,7 +97,7 @@ export class ProcessCapacity implements Capacity {
   }
 
   constructor(
-    { connections, uploads, documents, downloads }: Concurrency,
+    { connections, uploads, documents, downloads, listings }: Concurrency,
     limits: Pick<Limits, 'readerGrace' | 'readerRate'>,
     telemetry: Pick<Telemetry, 'problem'>,
   ) {
@@ -96,6 +106,8 @@ export class ProcessCapacity implements Capacity {
     this.uploads = new BodiesInFlight('uploads', uploads, refused);
     this.documents = new BodiesInFlight('documents', documents, refused);
     this.downloads = new BodiesInFlight('downloads', downloads, refused);
+    this.listings = new BodiesInFlight('listings', listings, refused);
+    this.strangersListings = new BodiesInFlight('listings', this.listings.mostOfParty, refused);
     this.pace = new DownloadPace(limits, () => performance.now());
     this.connections = new ConnectionLimit(connections, () => refused('connections'));
   }

@@ -2,7 +2,7 @@ import { access, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { directories } from '../../../shared/adapters/embedded/blobs/blob-ref.ts';
 import { syncDirectory } from '../../../shared/adapters/embedded/durable-directory.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 

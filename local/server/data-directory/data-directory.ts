@@ -9,7 +9,7 @@ import type { SmallBlobWrites } from '../../../shared/adapters/embedded/blobs/sm
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file/table-file.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
-import { isFollowed } from '../../../shared/storage/table/keys.ts';
+import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
 import { claimLayout, layoutKey, ownLayout, sealedLayout } from '../../../shared/storage/table/layout.ts';
 import { ItemDamaged } from '../../../shared/ports/key-value-table.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';

@@ -1,7 +1,7 @@
 import { EphemeralBlobStore } from '../../../shared/adapters/ephemeral/ephemeral-blob-store.ts';
 import { EphemeralTable } from '../../../shared/adapters/ephemeral/ephemeral-table.ts';
 import { AesSecrets, aesKeySize } from '../../../shared/adapters/system/aes-secrets.ts';
-import { isFollowed } from '../../../shared/storage/table/keys.ts';
+import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import type { Stores } from '../embedded-service.ts';
 

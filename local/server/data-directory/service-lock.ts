@@ -2,7 +2,7 @@ import { open, readdir, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { TableBusy, type KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';

@@ -8,7 +8,7 @@ import { LmdbTable } from '../../../shared/adapters/embedded/table/lmdb-table.ts
 import { giveToOwnerOf } from '../../../shared/adapters/embedded/private-path.ts';
 import { StoredEntries } from '../../../shared/adapters/embedded/table-file/stored-entries.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
-import { isFollowed } from '../../../shared/storage/table/keys.ts';
+import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
 import { claimLayout, sealedLayout } from '../../../shared/storage/table/layout.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';

@@ -2,7 +2,7 @@ import type { Accounts } from '../../../shared/accounts/accounts.ts';
 import { randomKeyId, randomSecret } from '../../../shared/accounts/key-administration.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { settled } from '../../../shared/storage/table/settled.ts';
 import { firstProject, firstProjectOf } from './initial-key.ts';
 import type { StartOptions } from '../../../shared/command-line/start-options.ts';

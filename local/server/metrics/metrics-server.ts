@@ -1,8 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import { closing, listen } from '../../../shared/node-http/listening.ts';
+import { closing, listen } from '../../../shared/node-http/connections/listening.ts';
 import { withoutBodies } from '../../../shared/node-http/last-response.ts';
-import { oneAfterAnother } from '../../../shared/node-http/one-after-another.ts';
+import { oneAfterAnother } from '../../../shared/node-http/connections/one-after-another.ts';
+import { readInSlices } from '../../../shared/node-http/connections/sliced-reading.ts';
 import { expositionType } from './exposition.ts';
 
 /** A listener that serves only metrics. */
@@ -52,6 +53,7 @@ export async function startMetricsServer(
     { headersTimeout: 10_000, requestTimeout: 30_000 },
     oneAfterAnother(withoutBodies(listener)),
   );
+  readInSlices(server);
   const close = closing(server);
   return { url: await listen(server, { port, host }, false, { option: '--metrics-port' }), close };
 }

@@ -55,6 +55,7 @@ export class Metrics {
   readonly #own: ProcessMeasurements;
   readonly #stores: StoreMetrics;
   readonly #others: OtherProcesses | undefined;
+  #scraping: Promise<string> | undefined;
 
   constructor(own: ProcessMeasurements, stores: StoreMetrics, others: OtherProcesses | undefined) {
     this.#own = own;
@@ -62,8 +63,12 @@ export class Metrics {
     this.#others = others;
   }
 
-  /** Takes a measurement and returns it in the text format. */
-  async scrape(): Promise<string> {
+  /** Takes a measurement and returns it in the text format. Those who ask meanwhile get the same one. */
+  scrape(): Promise<string> {
+    return (this.#scraping ??= this.#measure().finally(() => (this.#scraping = undefined)));
+  }
+
+  async #measure(): Promise<string> {
     const [stores, states] = await Promise.all([this.#stores.metrics(), this.#others?.collect(this.#own.requests)]);
     const processes = new Map([['primary', this.#own.observer.state()], ...(states ?? [])]);
     return exposition([

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
-import type { Scarce } from '../../../shared/protocol/bodies/bodies-in-flight.ts';
+import type { Scarce } from '../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
 import type { ProcessCapacity } from '../capacity/capacity.ts';
 import type { Metric } from './exposition.ts';
 
@@ -28,7 +28,7 @@ export interface ProcessState {
   readonly openFiles?: number;
 }
 
-const nothingRefused = { connections: 0, uploads: 0, documents: 0, downloads: 0 };
+const nothingRefused = { connections: 0, uploads: 0, documents: 0, downloads: 0, listings: 0 };
 
 /** Observes this process. */
 export class ProcessObserver {

@@ -51,18 +51,19 @@ export class StoreMetrics {
       },
       gauge('stillage_buckets', 'Buckets.', buckets.length),
       gauge('stillage_objects', 'Versions that are not delete markers, of all buckets.', total(objectsOf)),
-      gauge(
-        'stillage_stored_bytes',
-        'Bytes of all versions and parts of open uploads, of all buckets.',
-        total(bytesOf),
-      ),
+      gauge('stillage_stored_bytes', 'Bytes of all versions, of all buckets.', total(bytesOfVersions)),
+      gauge('stillage_besides_bytes', `Bytes of ${besides}, of all buckets.`, total(bytesBesides)),
       {
         ...gauge('stillage_bucket_objects', 'Versions of a bucket that are not delete markers.'),
         samples: ofBuckets(objectsOf),
       },
       {
-        ...gauge('stillage_bucket_stored_bytes', 'Bytes of all versions and parts of open uploads of a bucket.'),
-        samples: ofBuckets(bytesOf),
+        ...gauge('stillage_bucket_stored_bytes', 'Bytes of all versions of a bucket.'),
+        samples: ofBuckets(bytesOfVersions),
+      },
+      {
+        ...gauge('stillage_bucket_besides_bytes', `Bytes of ${besides} of a bucket. Its quota counts them, too.`),
+        samples: ofBuckets(bytesBesides),
       },
       gauge('stillage_feed_records', 'Changes that have not been followed yet.', feed.records),
       gauge('stillage_feed_lag_seconds', 'Age of the oldest change that has not been followed yet.', feed.lag / 1000),
@@ -105,7 +106,10 @@ export class StoreMetrics {
 }
 
 const objectsOf = ({ objects }: NamedUsage): number => objects;
-const bytesOf = ({ bytes }: NamedUsage): number => bytes;
+const bytesOfVersions = (usage: NamedUsage): number => usage.bytesOfVersions;
+const bytesBesides = (usage: NamedUsage): number => usage.bytesBesides;
+/** What is held besides versions. */
+const besides = 'delete markers, open uploads with their parts, and public links';
 
 function gauge(name: string, help: string, value?: number): Metric {
   return { name, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] };

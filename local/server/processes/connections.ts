@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { listen } from '../../../shared/node-http/listening.ts';
+import { listen } from '../../../shared/node-http/connections/listening.ts';
 
 /** A process of the service, as connections see it. */
 export interface Place {

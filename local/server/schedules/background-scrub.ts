@@ -10,7 +10,7 @@ import { Manifests } from '../../../shared/storage/objects/manifests.ts';
 import { decodeVersion, type Version } from '../../../shared/storage/versions/versions.ts';
 import { formerBlobCheck } from '../../../shared/scrub/versions.ts';
 import { KeyVersions } from '../../../shared/scrub/key-versions.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { onTheClock } from './schedule.ts';
 import { keepScrubState, maxExamples, scrubState, type DamagedBlob, type ScrubPass } from './scrub-state.ts';
 

@@ -1,4 +1,4 @@
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { settled } from '../../../shared/storage/table/settled.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 

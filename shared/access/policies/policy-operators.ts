@@ -1,4 +1,4 @@
-import { parseIsoDate } from '../../http/dates.ts';
+import { parseIsoDate } from '../../http/fields/dates.ts';
 import type { EventLoopBudget } from '../../ports/event-loop.ts';
 import { readAddress, readRange, type AddressRange } from './address-ranges.ts';
 import {

@@ -2,7 +2,7 @@ import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Caller } from '../../access/identity.ts';
 import { mayHaveValue, type ConditionKey } from '../../access/policy-keys.ts';
 import type { Facts, Values } from '../../access/policies/policy-template.ts';
-import { parseHttpDate, parseIsoDate } from '../../http/dates.ts';
+import { parseHttpDate, parseIsoDate } from '../../http/fields/dates.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
 import { parseBasicTime } from '../../signing/timestamp.ts';

@@ -20,6 +20,8 @@ import type { RequestView } from './request-view.ts';
 interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 /** The facts that depend on the caller and the request alone. An unchanged policy is the same object. */
@@ -37,13 +39,14 @@ interface KnownCaller {
 export class RequestAuthoriser {
   readonly #deps: Deps;
   readonly #request: KnownRequest;
-  readonly #budget = new EventLoopBudget();
+  readonly #budget: EventLoopBudget;
   /** The facts per caller, shared by all questions. */
   readonly #known = new Map<Caller, KnownCaller>();
 
   constructor(deps: Deps, request: KnownRequest) {
     this.#deps = deps;
     this.#request = request;
+    this.#budget = EventLoopBudget.until(deps.signal);
   }
 
   /**

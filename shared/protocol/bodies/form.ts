@@ -1,6 +1,6 @@
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
-import { trimBlanks } from '../../http/field-syntax.ts';
-import { baseName } from '../../http/content-disposition.ts';
+import { trimBlanks } from '../../http/fields/field-syntax.ts';
+import { baseName } from '../../http/fields/content-disposition.ts';
 import { Fields } from '../../http/message.ts';
 import { readMultipartForm, type MultipartForm } from '../../http/multipart-form.ts';
 

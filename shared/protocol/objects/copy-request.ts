@@ -1,7 +1,7 @@
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
-import { parseCopySource, type CopySource } from '../../http/copy-source.ts';
+import { parseCopySource, type CopySource } from '../../http/fields/copy-source.ts';
 import type { Fields } from '../../http/message.ts';
-import { judgeSource, verdictError, type Preconditions } from '../../http/preconditions.ts';
+import { judgeSource, verdictError, type Preconditions } from '../../http/fields/preconditions.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import { checkVersionId } from '../../storage/versions/version-id.ts';
 import { etagOf, versionIdOf, type Version } from '../../storage/versions/versions.ts';

@@ -1,4 +1,4 @@
-import { httpDateIfAny } from '../../http/dates.ts';
+import { httpDateIfAny } from '../../http/fields/dates.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import { abortionOf, expiryOf, realDays, shortDays, type Calendar } from '../../lifecycle/lifecycle.ts';
 import { enabledRules, type Tags } from '../../lifecycle/lifecycle-rules.ts';

@@ -1,8 +1,8 @@
 import { printDigest } from '../../checksums/digest-value.ts';
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import { formatHttpDate } from '../../http/dates.ts';
-import { isFieldName, isFieldValue } from '../../http/field-syntax.ts';
+import { formatHttpDate } from '../../http/fields/dates.ts';
+import { isFieldName, isFieldValue } from '../../http/fields/field-syntax.ts';
 import type { Query } from '../../http/query.ts';
 import { etagOf, versionIdOf, type Version } from '../../storage/versions/versions.ts';
 import type { ObjectAttributes } from '../../storage/versions/object-attributes.ts';

@@ -1,6 +1,6 @@
 import type { Question } from '../../access/authorise.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
-import { formatIsoSecond, parseIsoDate } from '../../http/dates.ts';
+import { formatIsoSecond, parseIsoDate } from '../../http/fields/dates.ts';
 import type { Fields } from '../../http/message.ts';
 import { noObjectLock, type Bucket } from '../../storage/buckets/bucket.ts';
 import {

@@ -1,14 +1,14 @@
 import type { Checksum } from '../../checksums/algorithms.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import { formatHttpDate } from '../../http/dates.ts';
+import { formatHttpDate } from '../../http/fields/dates.ts';
 import {
   judgeRead,
   rangeApplies,
   verdictError,
   type ObjectFacts,
   type Preconditions,
-} from '../../http/preconditions.ts';
-import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/range.ts';
+} from '../../http/fields/preconditions.ts';
+import { contentRange, parseRange, unsatisfiableRange, type ByteRange } from '../../http/fields/range.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import type { Contents } from '../../storage/objects/contents.ts';
 import { etagOf, type Version } from '../../storage/versions/versions.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import type { WriteConditions } from '../../http/preconditions.ts';
+import type { WriteConditions } from '../../http/fields/preconditions.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import type { ObjectAuthorisation } from '../../storage/version-changes/object-authorisation.ts';
 import type { Reservation } from '../../storage/quotas/quotas.ts';

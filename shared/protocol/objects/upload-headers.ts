@@ -1,6 +1,6 @@
 import { parseAclHeaders, type AskedAcl } from '../../access/acl-headers.ts';
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
-import { isFieldName, isFieldValue, trimBlanks } from '../../http/field-syntax.ts';
+import { isFieldName, isFieldValue, trimBlanks } from '../../http/fields/field-syntax.ts';
 import { type Fields, utf8Of } from '../../http/message.ts';
 import { storageClassOf, type StorageClass } from '../../storage/versions/stored-values.ts';
 import type { ContentHeaders, ObjectAttributes } from '../../storage/versions/object-attributes.ts';

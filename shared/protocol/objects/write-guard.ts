@@ -5,7 +5,7 @@ import {
   type DeleteConditions,
   type RenameConditions,
   type WriteConditions,
-} from '../../http/preconditions.ts';
+} from '../../http/fields/preconditions.ts';
 import type { Question } from '../../access/authorise.ts';
 import type { Guard } from '../../storage/version-changes/new-version.ts';
 import { etagOf, type Version } from '../../storage/versions/versions.ts';

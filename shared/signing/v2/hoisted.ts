@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../errors/s3-error.ts';
-import { isFieldName, trimBlanks } from '../../http/field-syntax.ts';
+import { isFieldName, trimBlanks } from '../../http/fields/field-syntax.ts';
 import { Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
 

@@ -1,5 +1,5 @@
 import { invalidArgument, S3Error } from '../../errors/s3-error.ts';
-import { parseHttpDate } from '../../http/dates.ts';
+import { parseHttpDate } from '../../http/fields/dates.ts';
 import type { Fields } from '../../http/message.ts';
 import type { Query, QueryParameter } from '../../http/query.ts';
 import { checkSkew, type Timing } from '../claim.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Target } from '../../http/address.ts';
-import { foldBlanks, trimBlanks } from '../../http/field-syntax.ts';
+import { foldBlanks, trimBlanks } from '../../http/fields/field-syntax.ts';
 import type { Fields, RequestMessage } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
 import { gatewayHeaders } from '../claim.ts';

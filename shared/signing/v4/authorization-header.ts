@@ -1,5 +1,5 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import { parseHttpDate } from '../../http/dates.ts';
+import { parseHttpDate } from '../../http/fields/dates.ts';
 import type { Fields } from '../../http/message.ts';
 import { checkCredentialDate, checkSkew, parseSignedHeaders, type SignatureClaim, type Timing } from '../claim.ts';
 import { parseCredential, dialectOf } from './credential-scope.ts';

@@ -1,4 +1,4 @@
-import { foldBlanks } from '../../http/field-syntax.ts';
+import { foldBlanks } from '../../http/fields/field-syntax.ts';
 import type { Fields } from '../../http/message.ts';
 import type { QueryParameter } from '../../http/query.ts';
 

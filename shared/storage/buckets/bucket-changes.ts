@@ -2,8 +2,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Change, Condition, Expectation, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { numberOf } from '../table/attribute-values.ts';
-import { writeToken } from '../table/ids.ts';
-import { itemKey } from '../table/keys.ts';
+import { writeToken } from '../table/keys/ids.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import {
   asRead,
   conflict,

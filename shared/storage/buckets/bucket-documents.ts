@@ -4,9 +4,9 @@ import type { Attributes, Change, KeyValueTable } from '../../ports/key-value-ta
 import type { Randomness } from '../../ports/randomness.ts';
 import type { BucketAuthorisation } from './authorisation.ts';
 import type { Bucket, DocumentKind } from './bucket.ts';
-import { timedId } from '../table/ids.ts';
+import { timedId } from '../table/keys/ids.ts';
 import { itemBytes } from '../table/item-size.ts';
-import { itemKey, partition } from '../table/keys.ts';
+import { itemKey, partition } from '../table/keys/keys.ts';
 import { bestEffort, putBeforeCommit } from '../table/settled.ts';
 
 /** The kinds for which there is a list of buckets, so that scheduled work need not read every bucket. */

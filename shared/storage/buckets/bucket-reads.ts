@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Condition, KeyValueTable } from '../../ports/key-value-table.ts';
 import { SharedReads } from '../shared-reads.ts';
-import { itemKey } from '../table/keys.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import { decodeBucket, noSuchBucket, type Bucket, type Transition } from './bucket.ts';
 import { tokenIs } from '../table/optimistic-write.ts';
 

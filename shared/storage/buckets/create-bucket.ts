@@ -1,8 +1,8 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Attributes } from '../../ports/key-value-table.ts';
 import { numberOf } from '../table/attribute-values.ts';
-import { bucketId, timedId } from '../table/ids.ts';
-import { itemKey } from '../table/keys.ts';
+import { bucketId, timedId } from '../table/keys/ids.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import { conflict } from '../table/optimistic-write.ts';
 import type { Authorisation } from './authorisation.ts';
 import type { BucketChanges } from './bucket-changes.ts';

@@ -1,7 +1,7 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Change, Condition, KeyValueTable } from '../../ports/key-value-table.ts';
-import { sortableTime } from '../table/ids.ts';
-import { currentVersionPartitions, itemKey } from '../table/keys.ts';
+import { sortableTime } from '../table/keys/ids.ts';
+import { currentVersionPartitions, itemKey } from '../table/keys/keys.ts';
 import { conflict, tokenIs } from '../table/optimistic-write.ts';
 import { bestEffort } from '../table/settled.ts';
 import type { BucketAuthorisation } from './authorisation.ts';

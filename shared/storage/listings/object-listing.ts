@@ -23,6 +23,9 @@ export interface VersionSource {
 
   /** Returns whether time has run out, so that the page must end, possibly short. */
   expired(): boolean;
+
+  /** Aborted when nobody wants the page any more: reading it ends at once, with the reason. */
+  readonly signal: AbortSignal;
 }
 
 /** A page of a listing of objects, besides its rows. */
@@ -40,7 +43,7 @@ export interface ListedPage {
  * @param rows receives the rows
  */
 export function listObjects(
-  { objects, clock }: { readonly objects: Objects; readonly clock: Clock },
+  { objects, clock, signal }: { readonly objects: Objects; readonly clock: Clock; readonly signal: AbortSignal },
   bucket: Bucket,
   request: ListingRequest,
   effort: number,
@@ -50,6 +53,7 @@ export function listObjects(
   const source: VersionSource = {
     visit: (query, visit) => objects.visit(bucket, query, visit),
     expired: () => clock.now() > until,
+    signal,
   };
   return readObjectPage(request, source, rows);
 }
@@ -73,14 +77,15 @@ export async function readObjectPage(
   });
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return ending(undefined);
 
-  await turnForLongWork();
-  const budget = new EventLoopBudget();
+  await turnForLongWork(source.signal);
+  const budget = EventLoopBudget.until(source.signal);
   let size = firstSize(request);
   for (let start = firstStart(request); start !== undefined;) {
     page.begin();
     const before = page.count;
     const next = await source.visit({ prefix, limit: size, ...start }, (version) => page.visit(version));
     if (page.isFull) return ending(page.afterShown);
+    source.signal.throwIfAborted();
     if (next === undefined) return ending(undefined);
     if (source.expired()) return ending(page.examined(next));
     start = withinPrefix(page.continuation(next), prefix);

@@ -42,7 +42,15 @@ const stepsPerUpload = 8;
  * @param effort milliseconds after which the page may end short
  */
 export async function listUploads(
-  { uploads, clock }: { readonly uploads: Pick<Uploads, 'openFrom'>; readonly clock: Pick<Clock, 'now'> },
+  {
+    uploads,
+    clock,
+    signal,
+  }: {
+    readonly uploads: Pick<Uploads, 'openFrom'>;
+    readonly clock: Pick<Clock, 'now'>;
+    readonly signal: AbortSignal;
+  },
   bucket: Bucket,
   { prefix, delimiter, keyMarker, uploadIdMarker, limit }: UploadListingRequest,
   effort: number,
@@ -63,11 +71,12 @@ export async function listUploads(
   });
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return ending(undefined);
 
-  await turnForLongWork();
-  const budget = new EventLoopBudget();
+  await turnForLongWork(signal);
+  const budget = EventLoopBudget.until(signal);
   let size = firstSize(request);
   for (let start = firstStart(request); start !== undefined;) {
     const found = await uploads.openFrom(bucket, { prefix, limit: size, ...start });
+    signal.throwIfAborted();
     await budget.spend(found.uploads.length * stepsPerUpload);
     const before = count();
     let foldedAtEnd = 0;

@@ -47,7 +47,7 @@ const concurrency = 32;
  * @param rows receives the rows
  */
 export async function listVersions(
-  { objects, clock }: { readonly objects: Objects; readonly clock: Clock },
+  { objects, clock, signal }: { readonly objects: Objects; readonly clock: Clock; readonly signal: AbortSignal },
   bucket: Bucket,
   request: VersionListingRequest,
   effort: number,
@@ -59,6 +59,7 @@ export async function listVersions(
     visit: (query, visit) => objects.visit(bucket, query, visit),
     visitOlder: (older, visit) => objects.visitOlder(bucket, older, visit),
     expired: () => clock.now() > until,
+    signal,
     damaged: (key) => damagedChain(bucket.id, key),
   };
   const { commonPrefixes, next } = await readVersionPage({ ...request, position }, source, rows);
@@ -84,14 +85,15 @@ async function readVersionPage(
   });
   if (limit === 0 || Buffer.byteLength(prefix) > maximumKeyBytes) return ending(undefined);
 
-  await turnForLongWork();
-  const budget = new EventLoopBudget();
+  await turnForLongWork(source.signal);
+  const budget = EventLoopBudget.until(source.signal);
   const changed = new ChangedKeys(source);
   let size = firstSize(request);
   for (let start = firstStart(request); start !== undefined;) {
     page.begin();
     const before = page.count;
     const next = await source.visit({ prefix, limit: size, ...start }, (version) => page.visit(version));
+    source.signal.throwIfAborted();
     await readOlder(page, source, budget);
     const key = page.settle();
     if (key !== undefined) {
@@ -120,6 +122,7 @@ async function readOlder(page: VersionPage, source: AllVersionsSource, budget: E
     await budget.spend(page.steps);
     page.steps = 0;
     const some = page.older.slice(at, at + concurrency);
+    source.signal.throwIfAborted();
     const reads = some.map((one) => source.visitOlder(one.older, (version) => page.addOlder(one, version)));
     const shown = await Promise.all(reads);
     page.steps += some.length * stepsPerSeek;

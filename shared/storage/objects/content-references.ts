@@ -1,7 +1,7 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../table/ids.ts';
-import { itemKey } from '../table/keys.ts';
+import { writeToken } from '../table/keys/ids.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import type { CommitExtrasFor, CommitExtras } from '../version-changes/new-version.ts';
 import { SourceGone } from '../version-changes/outcomes.ts';
 import { currentVersionKey, VersionChain } from '../version-changes/version-chain.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { timedId } from '../table/ids.ts';
-import { itemKey } from '../table/keys.ts';
+import { timedId } from '../table/keys/ids.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import { putBeforeCommit, settled } from '../table/settled.ts';
 
 /** A part of an object that was uploaded in parts. */

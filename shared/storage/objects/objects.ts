@@ -3,7 +3,7 @@ import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 import { noObjectLock, type Bucket } from '../buckets/bucket.ts';
 import { Slots } from '../concurrency.ts';
-import { currentVersionPartitions, itemKey } from '../table/keys.ts';
+import { currentVersionPartitions, itemKey } from '../table/keys/keys.ts';
 import { KeyCommits, type ObjectsDeps } from '../version-changes/key-commits.ts';
 import { versionVisitor, type ListedVersion } from '../versions/listed-version.ts';
 import type { NewVersion, PutOptions } from '../version-changes/new-version.ts';

@@ -1,6 +1,6 @@
 import type { Position } from '../../ports/item-view.ts';
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
-import { partition } from '../table/keys.ts';
+import { partition } from '../table/keys/keys.ts';
 import { versionVisitor, type ListedVersion } from '../versions/listed-version.ts';
 import { visitPartition } from './scan.ts';
 

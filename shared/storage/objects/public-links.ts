@@ -6,9 +6,9 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { Buckets } from '../buckets/buckets.ts';
 import { unlimited, type Room } from '../quotas/quotas.ts';
 import { expiry } from '../table/attribute-values.ts';
-import { timedId } from '../table/ids.ts';
+import { timedId } from '../table/keys/ids.ts';
 import { itemBytes } from '../table/item-size.ts';
-import { linkKey, linkKeyParts, linkPartition } from '../table/link-keys.ts';
+import { linkKey, linkKeyParts, linkPartition } from '../table/keys/link-keys.ts';
 import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import type { ObjectAuthorisation } from '../version-changes/object-authorisation.ts';
 import { versionIdOf, type Version } from '../versions/versions.ts';
@@ -93,15 +93,10 @@ export class PublicLinks {
       expires: created + lifetime,
       hash: hashOf(token),
     };
-    const attributes = encode(link);
-    const held = 3 * itemBytes(attributes);
-    const reservation = await room.reserve(held);
+    const items = itemsOf(link);
+    const reservation = await room.reserve(items.held);
     try {
-      await this.#writeAuthorised(authorisation, version, [
-        { key: linkKey.lookup(link.hash), put: attributes },
-        { key: linkKey.listed(link), put: { ...attributes, held } },
-        { key: linkKey.due(link), put: attributes },
-      ]);
+      await this.#writeAuthorised(authorisation, version, [items.lookup, items.listed, items.due]);
     } finally {
       reservation.release();
     }
@@ -186,14 +181,9 @@ export class PublicLinks {
     const { key, version } = target;
     return links.flatMap((link) => {
       const moved = { ...link, key, versionId: versionIdOf(version), instance: version.instance };
-      const attributes = encode(moved);
+      const { lookup, listed, due } = itemsOf(moved);
       const expect = { is: 'equal', attribute: 'instance', value: link.instance } as const;
-      return [
-        { key: linkKey.lookup(link.hash), put: attributes, expect },
-        { key: linkKey.due(link), put: attributes },
-        { key: linkKey.listed(link), delete: true },
-        { key: linkKey.listed(moved), put: attributes },
-      ];
+      return [{ ...lookup, expect }, due, { key: linkKey.listed(link), delete: true }, listed];
     });
   }
 
@@ -233,6 +223,18 @@ export class PublicLinks {
     const { outcome } = await this.#table.write(changes);
     if (outcome !== 'written') throw new S3Error('ServiceUnavailable');
   }
+}
+
+/** Returns the changes that write the items of a link, and their bytes, which the listed one has as `held`. */
+function itemsOf(link: PublicLink): Readonly<Record<'lookup' | 'listed' | 'due', Change>> & { readonly held: number } {
+  const attributes = encode(link);
+  const held = 3 * itemBytes(attributes);
+  return {
+    lookup: { key: linkKey.lookup(link.hash), put: attributes },
+    listed: { key: linkKey.listed(link), put: { ...attributes, held } },
+    due: { key: linkKey.due(link), put: attributes },
+    held,
+  };
 }
 
 function removal(link: PublicLink): readonly Change[] {

@@ -1,7 +1,7 @@
 import type { ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { Item, KeyValueTable, QueryOptions, QueryPage, VisitRange } from '../../ports/key-value-table.ts';
 import { AttributesView } from '../table/attributes-view.ts';
-import { currentVersionPartitions } from '../table/keys.ts';
+import { currentVersionPartitions } from '../table/keys/keys.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
 
 /** Returns a page of a bucket's current versions in key order. Merges the shards, which all resume after the same key. */

@@ -1,9 +1,17 @@
 import type { FeedRecord, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { itemKey } from '../table/keys.ts';
+import * as keyParts from '../table/keys/key-parts.ts';
+import { itemKey } from '../table/keys/keys.ts';
 import type { Amount } from '../amount.ts';
-import { quotaExceeded, quotaOf, type LimitedBucket, type Quotas, type Reservation } from './quotas.ts';
+import {
+  countedByQuota,
+  isMet,
+  quotaExceeded,
+  quotaOf,
+  type LimitedBucket,
+  type Quotas,
+  type Reservation,
+} from './quotas.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -23,10 +31,10 @@ const unlimited: Reservation = { add: async () => undefined, release: () => unde
 export class FullBuckets {
   readonly #table: KeyValueTable;
   readonly #buckets: Buckets;
-  readonly #usage: Pick<Usage, 'held'>;
+  readonly #usage: Pick<Usage, 'of'>;
   readonly #defaults: Amount;
 
-  constructor(deps: { table: KeyValueTable; buckets: Buckets; usage: Pick<Usage, 'held'>; defaults: Amount }) {
+  constructor(deps: { table: KeyValueTable; buckets: Buckets; usage: Pick<Usage, 'of'>; defaults: Amount }) {
     this.#table = deps.table;
     this.#buckets = deps.buckets;
     this.#usage = deps.usage;
@@ -46,9 +54,8 @@ export class FullBuckets {
     for (;;) {
       const bucket = await this.#buckets.find(named['name'] as string);
       if (bucket?.id !== bucketId) return;
-      const { bytes, objects } = await this.#usage.held(bucketId);
-      const quota = quotaOf(bucket, this.#defaults);
-      const full = bytes >= quota.bytes || objects >= quota.objects;
+      const used = countedByQuota(await this.#usage.of(bucketId));
+      const full = isMet(quotaOf(bucket, this.#defaults), used);
       if (full === bucket.full) return;
       // Checks again afterwards: the follower of another shard may have counted more meanwhile, and seen the former flag.
       await this.#buckets.setFull(bucket.name, bucketId, full);

@@ -1,6 +1,7 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Amount } from '../amount.ts';
 import type { Bucket } from '../buckets/bucket.ts';
+import type { Counters } from './usage-rows.ts';
 
 /**
  * The growth reserved for a write in progress, until released. Not a `Disposable`: esbuild compiles a `using` within
@@ -28,6 +29,16 @@ export interface Quotas {
 /** Returns the quota of a bucket, or the deployment's limit where the bucket has none. */
 export function quotaOf({ quota }: Pick<Bucket, 'quota'>, defaults: Amount): Amount {
   return { bytes: quota?.bytes ?? defaults.bytes, objects: quota?.objects ?? defaults.objects };
+}
+
+/** Returns what a quota counts of a bucket: all of its bytes, those of versions and those besides. */
+export function countedByQuota({ objects, bytesOfVersions, bytesBesides }: Counters): Amount {
+  return { objects, bytes: bytesOfVersions + bytesBesides };
+}
+
+/** Returns whether a quota is met: whatever adds something will be refused. */
+export function isMet(quota: Amount, used: Amount): boolean {
+  return used.bytes >= quota.bytes || used.objects >= quota.objects;
 }
 
 export function quotaExceeded({ name }: Pick<Bucket, 'name'>): S3Error {

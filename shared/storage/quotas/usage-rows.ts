@@ -1,6 +1,6 @@
-import type { Item, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
+import type { Attributes, Item, KeyValueTable, QueryOptions } from '../../ports/key-value-table.ts';
 import { numberOf } from '../table/attribute-values.ts';
-import { itemKey, partition } from '../table/keys.ts';
+import { itemKey, partition } from '../table/keys/keys.ts';
 import { partitionItems } from '../table/pages.ts';
 
 /** The shard id of the row into which those of closed shards are folded. It sorts before real shard ids. */
@@ -10,13 +10,53 @@ export const baseShard = 'base';
 const maxReads = 4;
 
 /**
- * The contents of a bucket: versions other than delete markers, the bytes of all versions and delete markers, and the
- * bytes of parts, open uploads and public links.
+ * What a bucket holds. There is no number for all of its bytes, so whoever shows some says which; only a quota counts both
+ * together (`countedByQuota`).
  */
 export interface Counters {
+  /** Versions other than delete markers. */
   readonly objects: number;
-  readonly bytes: number;
-  readonly parts: number;
+  /** The bytes of all versions. */
+  readonly bytesOfVersions: number;
+  /** The bytes of what is no object: delete markers, open uploads, parts until they are cleaned up, and public links. */
+  readonly bytesBesides: number;
+}
+
+export const noCounters: Counters = { objects: 0, bytesOfVersions: 0, bytesBesides: 0 };
+
+/** The names of the counters. */
+export const counterNames = Object.keys(noCounters) as readonly (keyof Counters)[];
+
+/** Returns the sum of two counters. */
+export function sumOfCounters(one: Counters, other: Counters): Counters {
+  return {
+    objects: one.objects + other.objects,
+    bytesOfVersions: one.bytesOfVersions + other.bytesOfVersions,
+    bytesBesides: one.bytesBesides + other.bytesBesides,
+  };
+}
+
+/** Returns what one has more than the other. */
+export function differenceOfCounters(one: Counters, other: Counters): Counters {
+  return {
+    objects: one.objects - other.objects,
+    bytesOfVersions: one.bytesOfVersions - other.bytesOfVersions,
+    bytesBesides: one.bytesBesides - other.bytesBesides,
+  };
+}
+
+/** Encodes the counters of a row. All releases have these names. */
+export function encodeCounters({ objects, bytesOfVersions, bytesBesides }: Counters): Attributes {
+  return { objects, bytes: bytesOfVersions, parts: bytesBesides };
+}
+
+/** Decodes what {@link encodeCounters} encoded; of a row that is missing, zeros. */
+export function decodeCounters(row: Attributes | undefined): Counters {
+  return {
+    objects: numberOf(row?.['objects']),
+    bytesOfVersions: numberOf(row?.['bytes']),
+    bytesBesides: numberOf(row?.['parts']),
+  };
 }
 
 /**
@@ -42,12 +82,5 @@ export async function usageRows(
 
 /** Returns the sum of the rows of counters. */
 export function sumOfRows(rows: readonly Item[]): Counters {
-  return rows.reduce(
-    (sum, { attributes }) => ({
-      objects: sum.objects + numberOf(attributes['objects']),
-      bytes: sum.bytes + numberOf(attributes['bytes']),
-      parts: sum.parts + numberOf(attributes['parts']),
-    }),
-    { objects: 0, bytes: 0, parts: 0 },
-  );
+  return rows.reduce((sum, { attributes }) => sumOfCounters(sum, decodeCounters(attributes)), noCounters);
 }

@@ -1,19 +1,13 @@
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
-import { sumOfRows, usageRows } from './usage-rows.ts';
+import { sumOfRows, usageRows, type Counters } from './usage-rows.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { kinds } from '../table/keys.ts';
-
-/** The usage of a bucket: versions other than delete markers, and the bytes of all versions. */
-export interface BucketUsage {
-  readonly objects: number;
-  readonly bytes: number;
-}
+import * as keyParts from '../table/keys/key-parts.ts';
+import { kinds } from '../table/keys/keys.ts';
 
 /** Reads the usage of buckets. */
 export interface UsageCounters {
   /** @param options.mayBeStale allows eventually consistent reads, if counts of some seconds ago suffice */
-  of(bucketId: string, options?: { readonly mayBeStale?: boolean }): Promise<BucketUsage>;
+  of(bucketId: string, options?: { readonly mayBeStale?: boolean }): Promise<Counters>;
 }
 
 /** Reads the usage counters that `UsageFollower` maintains. */
@@ -25,25 +19,14 @@ export class Usage implements UsageCounters {
   }
 
   /** Returns the sum over all shards. */
-  async of(bucketId: string, options: { readonly mayBeStale?: boolean } = {}): Promise<BucketUsage> {
-    const { objects, bytes } = sumOfRows(await usageRows(this.#table, bucketId, options));
-    return { objects, bytes };
-  }
-
-  /** Returns the same as {@link of}, plus the parts of uploads that are open or not cleaned up yet. */
-  async held(bucketId: string): Promise<BucketUsage> {
-    const { objects, bytes, parts } = sumOfRows(await usageRows(this.#table, bucketId));
-    return { objects, bytes: bytes + parts };
+  async of(bucketId: string, options: { readonly mayBeStale?: boolean } = {}): Promise<Counters> {
+    return sumOfRows(await usageRows(this.#table, bucketId, options));
   }
 }
 
 /** The usage of a bucket, with its name. */
-export interface NamedUsage {
+export interface NamedUsage extends Counters {
   readonly bucket: string;
-  /** Versions that are not delete markers. */
-  readonly objects: number;
-  /** Of all versions, and of parts of uploads that are open or not tidied up yet. */
-  readonly bytes: number;
 }
 
 /** The steps to read the counters of a bucket. */
@@ -54,7 +37,6 @@ export async function* usageOfAllBuckets(table: KeyValueTable): AsyncGenerator<N
   const budget = new EventLoopBudget();
   for await (const { key, attributes } of table.scan({ prefixes: [kinds.bucket] })) {
     await budget.spend(stepsOfBucket);
-    const { objects, bytes, parts } = sumOfRows(await usageRows(table, attributes['id'] as string));
-    yield { bucket: keyParts.bucket(key), objects, bytes: bytes + parts };
+    yield { bucket: keyParts.bucket(key), ...sumOfRows(await usageRows(table, attributes['id'] as string)) };
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
 import { day, minute } from '../../ports/durations.ts';
 import type { Change, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { currentVersionPartitions, partition } from '../table/keys.ts';
-import { monitoringKey, monitoringPartition } from '../table/monitoring-keys.ts';
+import * as keyParts from '../table/keys/key-parts.ts';
+import { currentVersionPartitions, partition } from '../table/keys/keys.ts';
+import { monitoringKey, monitoringPartition } from '../table/keys/monitoring-keys.ts';
 import { partitionItems } from '../table/pages.ts';
 import { settled } from '../table/settled.ts';
 import type { Uploads } from '../uploads/uploads.ts';

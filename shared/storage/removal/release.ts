@@ -2,10 +2,10 @@ import { type BlobRef, BlobsNotRemoved, type BlobStore } from '../../ports/blob-
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Item, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from '../table/ids.ts';
+import { writeToken } from '../table/keys/ids.ts';
 import { inParallel } from '../concurrency.ts';
-import * as keyParts from '../table/key-parts.ts';
-import { garbagePartitions, itemKey, partition } from '../table/keys.ts';
+import * as keyParts from '../table/keys/key-parts.ts';
+import { garbagePartitions, itemKey, partition } from '../table/keys/keys.ts';
 import { partitionPages } from '../table/pages.ts';
 import { separately } from '../table/separate-changes.ts';
 import { settled } from '../table/settled.ts';

@@ -1,7 +1,7 @@
 import type { Attributes, Expectation, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { writeToken } from './ids.ts';
-import { itemKey } from './keys.ts';
+import { writeToken } from './keys/ids.ts';
+import { itemKey } from './keys/keys.ts';
 import { tokenIs } from './optimistic-write.ts';
 
 /** A version of the layout of table and blobs: docs/data-layout.md#versions */

@@ -3,8 +3,8 @@ import { day, hour } from '../../ports/durations.ts';
 import type { Attributes, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import { numberOf } from './attribute-values.ts';
-import { writeToken } from './ids.ts';
-import { itemKey } from './keys.ts';
+import { writeToken } from './keys/ids.ts';
+import { itemKey } from './keys/keys.ts';
 import { asRead } from './optimistic-write.ts';
 import { bestEffort, settled } from './settled.ts';
 

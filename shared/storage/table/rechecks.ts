@@ -1,7 +1,7 @@
 import type { Attributes, Change } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import { madeAt, timedId } from './ids.ts';
-import { itemKey } from './keys.ts';
+import { madeAt, timedId } from './keys/ids.ts';
+import { itemKey } from './keys/keys.ts';
 
 /**
  * A note that something came to a key with an earlier date than the time of its commit: a renamed object, which keeps

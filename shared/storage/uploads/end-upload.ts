@@ -7,7 +7,7 @@ import type { ObjectAuthorisation } from '../version-changes/object-authorisatio
 import { conflict, optimistically, slowDown } from '../table/optimistic-write.ts';
 import { pages } from '../table/pages.ts';
 import { settled } from '../table/settled.ts';
-import { partKey, stateKey } from '../table/upload-keys.ts';
+import { partKey, stateKey } from '../table/keys/upload-keys.ts';
 import { openUploadsPage } from './open-uploads.ts';
 import { partsOf } from './parts.ts';
 import type { UploadChanges } from './upload-changes.ts';

@@ -2,7 +2,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { second } from '../../ports/durations.ts';
 import type { KeyValueTable } from '../../ports/key-value-table.ts';
-import { uploadIndexPartition } from '../table/upload-keys.ts';
+import { uploadIndexPartition } from '../table/keys/upload-keys.ts';
 
 const pageSize = 1000;
 const maxKnown = 10_000;

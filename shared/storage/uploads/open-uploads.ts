@@ -1,6 +1,6 @@
 import type { Item, KeyValueTable } from '../../ports/key-value-table.ts';
 import { compareUtf8 } from '../../ports/utf8-order.ts';
-import { cutKey, cutOf, indexStart, uploadIndexPartition } from '../table/upload-keys.ts';
+import { cutKey, cutOf, indexStart, uploadIndexPartition } from '../table/keys/upload-keys.ts';
 import type { Start } from '../utf8-order.ts';
 import { decodeListed, type ListedUpload } from './upload.ts';
 

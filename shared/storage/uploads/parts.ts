@@ -1,10 +1,10 @@
 import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { ObjectAuthorisation } from '../version-changes/object-authorisation.ts';
-import { sortableTime } from '../table/ids.ts';
-import { garbagePartitionOf, itemKey } from '../table/keys.ts';
+import { sortableTime } from '../table/keys/ids.ts';
+import { garbagePartitionOf, itemKey } from '../table/keys/keys.ts';
 import { conflict, optimistically } from '../table/optimistic-write.ts';
 import { partitionPages } from '../table/pages.ts';
-import { partKey, partPrefix, partsPrefix, uploadPartition } from '../table/upload-keys.ts';
+import { partKey, partPrefix, partsPrefix, uploadPartition } from '../table/keys/upload-keys.ts';
 import type { UploadChanges } from './upload-changes.ts';
 import { decodePart, encodePart, maxIdLength, type Part, type Upload } from './upload.ts';
 

@@ -4,9 +4,9 @@ import type { Change, KeyValueTable } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
 import type { Buckets } from '../buckets/buckets.ts';
-import { timedId, writeToken } from '../table/ids.ts';
+import { timedId, writeToken } from '../table/keys/ids.ts';
 import { conflict, optimistically, tokenIs } from '../table/optimistic-write.ts';
-import { stateKey, uploadIndexKey } from '../table/upload-keys.ts';
+import { stateKey, uploadIndexKey } from '../table/keys/upload-keys.ts';
 import { decodeState, encodeState, maxIdLength, noSuchUpload, type Upload } from './upload.ts';
 
 /** The items of uploads and their changes: the common part of creating an upload, adding parts and ending it. */

@@ -25,7 +25,7 @@ import {
   systemMetadataOf,
   type SystemMetadata,
 } from '../versions/versions.ts';
-import { uploadKeyParts } from '../table/upload-keys.ts';
+import { uploadKeyParts } from '../table/keys/upload-keys.ts';
 
 /** Longer ids are not looked up, since they might not fit into the key of an item. */
 export const maxIdLength = 64;

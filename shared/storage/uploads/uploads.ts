@@ -9,7 +9,7 @@ import type { CommitExtras } from '../version-changes/new-version.ts';
 import type { ObjectAuthorisation } from '../version-changes/object-authorisation.ts';
 import { unlimited, type Room } from '../quotas/quotas.ts';
 import { itemBytes } from '../table/item-size.ts';
-import { stateKey, uploadIndexKey } from '../table/upload-keys.ts';
+import { stateKey, uploadIndexKey } from '../table/keys/upload-keys.ts';
 import type { Start } from '../utf8-order.ts';
 import { abortUpload, abortUploadsOf, finishUpload } from './end-upload.ts';
 import { OpenUploadsLimit } from './open-uploads-limit.ts';

@@ -49,7 +49,8 @@ export function markerBytes(key: string): number {
 /** Returns a new delete marker of a key without its owner. */
 export const deleteMarker = (key: string): Omit<NewVersion, 'owner'> => ({
   marker: true,
-  size: markerBytes(key),
+  size: 0,
+  held: markerBytes(key),
   md5: undefined,
   content: undefined,
   contentType: undefined,

@@ -1,6 +1,6 @@
 import type { Change, Expectation, ItemKey, KeyValueTable } from '../../ports/key-value-table.ts';
-import { currentVersionPartition, itemKey, partition } from '../table/keys.ts';
-import { isVersionId } from '../table/ids.ts';
+import { currentVersionPartition, itemKey, partition } from '../table/keys/keys.ts';
+import { isVersionId } from '../table/keys/ids.ts';
 import {
   decodeCurrentVersion,
   decodeVersion,
@@ -12,7 +12,7 @@ import {
 import { lockTime } from '../table/lock-clock.ts';
 import { tokenIs } from '../table/optimistic-write.ts';
 import { checkRemovable, mayBeLocked, type Override } from '../versions/object-lock.ts';
-import { versionAttributes } from '../versions/version-attributes.ts';
+import { versionAttributes, type CurrentVersionFields } from '../versions/version-attributes.ts';
 
 /** The changes of a commit, and the current version after it (undefined: the key is gone). */
 export interface Commit {
@@ -201,8 +201,7 @@ export class VersionChain {
     }
     if (!version.named && !before.named) {
       await this.#checkRemovable(before, 'nothing');
-      const { previousVersion, olderCount, olderMarkers, olderBytes, noncurrentNull } = before;
-      const currentVersion = { ...version, previousVersion, olderCount, olderMarkers, olderBytes, noncurrentNull };
+      const currentVersion = { ...version, previousVersion: before.previousVersion, ...countsOf(before) };
       return { currentVersion, changes: [this.#putCurrent(currentVersion, tokenIs(before.token))] };
     }
     const demoted = { ...before, token: this.#deps.token(), replacedAt: this.#deps.now() };
@@ -212,6 +211,7 @@ export class VersionChain {
       olderCount: before.olderCount + 1,
       olderMarkers: before.olderMarkers + (before.marker ? 1 : 0),
       olderBytes: before.olderBytes + before.size,
+      olderHeld: before.olderHeld + (before.held ?? 0),
       noncurrentNull: before.named ? before.noncurrentNull : before.instance,
     };
     if (version.named || before.noncurrentNull === undefined) {
@@ -279,8 +279,7 @@ export class VersionChain {
     const next = await this.#older(currentVersion.previousVersion);
     if (next === undefined) return undefined;
     // The counts come last, to override those that `next` may have brought from its item.
-    const { olderCount, olderMarkers, olderBytes, noncurrentNull } = without(currentVersion, next);
-    const counts = { olderCount, olderMarkers, olderBytes, noncurrentNull };
+    const counts = countsOf(without(currentVersion, next));
     const promoted: CurrentVersion = { ...next, token: this.#deps.token(), replacedAt: undefined, ...counts };
     return {
       currentVersion: promoted,
@@ -352,8 +351,15 @@ const alone = {
   olderCount: 0,
   olderMarkers: 0,
   olderBytes: 0,
+  olderHeld: 0,
   noncurrentNull: undefined,
 } as const;
+
+/** Returns what a current version says of the noncurrent ones. */
+function countsOf(of: CurrentVersion): CurrentVersionFields {
+  const { olderCount, olderMarkers, olderBytes, olderHeld, noncurrentNull } = of;
+  return { olderCount, olderMarkers, olderBytes, olderHeld, noncurrentNull };
+}
 
 /** Returns the current version with the counts after the removal of a noncurrent version. */
 function without(currentVersion: CurrentVersion, gone: Version): CurrentVersion {
@@ -362,6 +368,7 @@ function without(currentVersion: CurrentVersion, gone: Version): CurrentVersion 
     olderCount: currentVersion.olderCount - 1,
     olderMarkers: currentVersion.olderMarkers - (gone.marker ? 1 : 0),
     olderBytes: currentVersion.olderBytes - gone.size,
+    olderHeld: currentVersion.olderHeld - (gone.held ?? 0),
     noncurrentNull: currentVersion.noncurrentNull === gone.instance ? undefined : currentVersion.noncurrentNull,
   };
 }

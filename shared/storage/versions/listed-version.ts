@@ -1,6 +1,6 @@
 import type { ItemView, ItemVisitor, Position } from '../../ports/item-view.ts';
 import type { Attribute } from '../../ports/key-value-table.ts';
-import { madeAtOf } from '../table/ids.ts';
+import { madeAtOf } from '../table/keys/ids.ts';
 import type { AttributeCodec } from './attribute-codec.ts';
 import {
   decodeChecksumKind,

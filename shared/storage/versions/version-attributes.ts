@@ -61,8 +61,10 @@ export const versionAttributes = {
   /** False: the null version. */
   named: { ...flag('v'), belongsTo: 'place', longest: true },
   marker: { ...flag('m'), belongsTo: 'object' },
-  /** In bytes. Of a delete marker: those of its item, which count towards quotas. */
+  /** In bytes; 0 of a delete marker. */
   size: { ...size('s', 'm'), belongsTo: 'content' },
+  /** The bytes of a delete marker's item, which count towards quotas. Markers of version 0.2 lack it. */
+  held: { ...count('hb'), belongsTo: 'object', optional: true },
   /** MD5 of the content, or of the parts' MD5s if there is a part count. Undefined for a delete marker. */
   md5: { ...optional<Uint8Array>('e'), belongsTo: 'content' },
   partCount: { ...optional<number>('p'), belongsTo: 'content', optional: true },
@@ -130,6 +132,8 @@ export const currentVersionAttributes = {
   olderMarkers: { ...count('nm'), belongsTo: 'place', longest: 99_999_999 },
   /** Their total size in bytes. */
   olderBytes: { ...count('nb'), belongsTo: 'place', longest: 999_999_999_999 },
+  /** The bytes that the delete markers among them are held to take. */
+  olderHeld: { ...count('nh'), belongsTo: 'place', longest: 999_999_999_999 },
   /** The instance of the null version, if it is noncurrent. */
   noncurrentNull: { ...optional<string>('z'), belongsTo: 'place', longest: longestInstance },
 } as const satisfies Readonly<Record<string, VersionAttribute>>;

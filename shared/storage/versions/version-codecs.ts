@@ -1,4 +1,4 @@
-import { madeAt } from '../table/ids.ts';
+import { madeAt } from '../table/keys/ids.ts';
 import type { Codec } from './attribute-codec.ts';
 import {
   decodeObjectAttributes,
@@ -9,7 +9,7 @@ import {
 import { decodeOwner, encodeOwner } from './stored-values.ts';
 
 /**
- * Returns a codec for a size in bytes: written even if 0, but not for a delete marker of version 0.2, which had none.
+ * Returns a codec for a size in bytes: written even if 0, but not for a delete marker, which has none.
  * @param marker the attribute that marks one
  */
 export function size(name: string, marker: string): Codec<number> {

@@ -1,5 +1,5 @@
 import { S3Error } from '../../errors/s3-error.ts';
-import { isVersionId } from '../table/ids.ts';
+import { isVersionId } from '../table/keys/ids.ts';
 
 /**
  * Checks the `versionId` of a request, unless it deletes: deleting what does not exist succeeds.

@@ -12,7 +12,7 @@ import {
   type VersionFields,
 } from './version-attributes.ts';
 import { S3Error } from '../../errors/s3-error.ts';
-import { formatHttpDate } from '../../http/dates.ts';
+import { formatHttpDate } from '../../http/fields/dates.ts';
 
 /** A version of an object, or a delete marker, current or not. {@link versionAttributes} has a row for each attribute. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a name for the type that the table describes

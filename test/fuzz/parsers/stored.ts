@@ -8,8 +8,8 @@ import {
 import { headerSize, readHeader } from '../../../shared/adapters/embedded/blobs/blob-file.ts';
 import { decodeItem, encodeItem } from '../../../shared/adapters/embedded/table/item-encoding.ts';
 import { decodeItemKey, encodeItemKey } from '../../../shared/adapters/embedded/table/item-key.ts';
-import { attachment, fileNameOf } from '../../../shared/http/content-disposition.ts';
-import { formatHttpDate, parseHttpDate } from '../../../shared/http/dates.ts';
+import { attachment, fileNameOf } from '../../../shared/http/fields/content-disposition.ts';
+import { formatHttpDate, parseHttpDate } from '../../../shared/http/fields/dates.ts';
 import { encodeName } from '../../../shared/http/url-encoding.ts';
 import { readListingToken, writeListingToken } from '../../../shared/storage/listings/listing-token.ts';
 import type { Attributes } from '../../../shared/ports/key-value-table.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hour } from '../../../shared/ports/durations.ts';
-import { isFollowed } from '../../../shared/storage/table/keys.ts';
+import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
 import type { FeedRecord } from '../../../shared/ports/key-value-table.ts';
 import type { MemoryTable } from '../storage/memory-table.ts';
 

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { trimBlanks } from '../../../shared/http/field-syntax.ts';
+import { trimBlanks } from '../../../shared/http/fields/field-syntax.ts';
 import { patience } from '../runs/patience.ts';
 
 /** A request as it is written on the wire. Nothing is added to it, nothing is normalised. */

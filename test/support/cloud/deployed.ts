@@ -2,7 +2,7 @@ import type { Place } from '../storage/administration.ts';
 import { consoleOrigin, type ServiceOptions } from '../programs/server.ts';
 
 /** Names the server that gives out deployments, where tests run against the cloud (test/cloud/suite-setup.ts). */
-export const deploymentsVariable = 'STILLAGE_TEST_DEPLOYMENTS';
+export const deploymentsVariable = 'TEST_DEPLOYMENTS';
 
 /** True if the tests run against the cloud deployments of test/cloud/suite-setup.ts. */
 export const isCloud = (process.env[deploymentsVariable] ?? '') !== '';

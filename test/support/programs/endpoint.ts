@@ -74,9 +74,9 @@ const longDomain = 's3.localhost';
  */
 const domains = { http: isCloud ? longDomain : 'localhost', https: longDomain } as const;
 
-/** The reverse proxies of these tests, as docs/recipes configures them: `STILLAGE_TEST_PROXY=nginx`. */
+/** The reverse proxies of these tests, as docs/recipes configures them: `TEST_PROXY=nginx`. */
 const reverseProxies = { nginx: startNginx, caddy: startCaddy } as const;
-export const reverseProxy = process.env['STILLAGE_TEST_PROXY'];
+export const reverseProxy = process.env['TEST_PROXY'];
 
 /**
  * Starts a service over HTTP or HTTPS, perhaps behind a reverse proxy, or connects to a deployment in the cloud in the same way.
@@ -130,7 +130,7 @@ async function start(scheme: Scheme, { certificate, key }: Certificates): Promis
 }
 
 async function startBehind(behind: string, scheme: Scheme, certificates: Certificates): Promise<Listener> {
-  if (behind !== 'nginx' && behind !== 'caddy') throw new Error('STILLAGE_TEST_PROXY is nginx or caddy');
+  if (behind !== 'nginx' && behind !== 'caddy') throw new Error('TEST_PROXY is nginx or caddy');
   const domain = domains[scheme];
   const started = await startService({ args: ['--domain', domain, '--trust-proxy', '127.0.0.1'] });
   const folder = await mkdtemp(join(tmpdir(), 'stillage-proxy-'));

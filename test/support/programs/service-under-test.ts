@@ -29,9 +29,9 @@ import {
  * The service that a file of tests talks to: one that the files of a worker share, one that is started for it, a deployment in the
  * cloud (`npm run test:cloud`), or one that runs already.
  *
- * - `STILLAGE_TEST_ENDPOINT`: its URL. It must know the two keys of {@link alice} and {@link bob}, of two projects that are
+ * - `TEST_ENDPOINT`: its URL. It must know the two keys of {@link alice} and {@link bob}, of two projects that are
  *   strangers to one another;
- * - `STILLAGE_TEST_KEYS`: other keys for them, as JSON: `[{"accessKeyId": …, "secretAccessKey": …}, {…}]`.
+ * - `TEST_KEYS`: other keys for them, as JSON: `[{"accessKeyId": …, "secretAccessKey": …}, {…}]`.
  */
 export interface ServiceUnderTest {
   /** `http://127.0.0.1:54321` */
@@ -78,7 +78,7 @@ export interface ServiceUnderTest {
 }
 
 /** True if the tests run against a service that was running already, with its settings. */
-const isGiven = (process.env['STILLAGE_TEST_ENDPOINT'] ?? '') !== '';
+const isGiven = (process.env['TEST_ENDPOINT'] ?? '') !== '';
 
 /** True if tests cannot examine a process, a disk or a command line. */
 export const isExternal = isCloud || isGiven;
@@ -107,7 +107,7 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
 
   beforeAll(async () => {
     if (isCloud) endpoint = (cloud = await deployed(options)).url;
-    else if (isGiven) endpoint = process.env['STILLAGE_TEST_ENDPOINT']!.replace(/\/$/, '');
+    else if (isGiven) endpoint = process.env['TEST_ENDPOINT']!.replace(/\/$/, '');
     else if (options === undefined && (shared = sharedService())) endpoint = shared.url;
     else endpoint = (started = await startService(options)).url;
   });
@@ -202,7 +202,7 @@ function sharedService(): SharedService | undefined {
 }
 
 function keys(): readonly [Key, Key] {
-  const json = process.env['STILLAGE_TEST_KEYS'] ?? '';
+  const json = process.env['TEST_KEYS'] ?? '';
   return json === '' ? [alice, bob] : (JSON.parse(json) as [Key, Key]);
 }
 

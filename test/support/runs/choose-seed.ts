@@ -9,13 +9,13 @@ declare module 'vitest' {
 }
 
 /**
- * Chooses the seed of a run's property tests: STILLAGE_SEED, or 1, so that a run finds what the one before it found. With STILLAGE_LONG, a
+ * Chooses the seed of a run's property tests: TEST_SEED, or 1, so that a run finds what the one before it found. With TEST_LONG, a
  * new one, which is printed.
  */
 export default function setup(project: TestProject): void {
-  const given = process.env['STILLAGE_SEED'];
-  const isLong = (process.env['STILLAGE_LONG'] ?? '') !== '';
+  const given = process.env['TEST_SEED'];
+  const isLong = (process.env['TEST_LONG'] ?? '') !== '';
   const seed = Number(given ?? (isLong ? randomInt(2 ** 31) : 1));
-  if (isLong) console.log(`Property tests have the seed ${seed}; to repeat them: STILLAGE_SEED=${seed}`);
+  if (isLong) console.log(`Property tests have the seed ${seed}; to repeat them: TEST_SEED=${seed}`);
   project.provide('propertySeed', seed);
 }

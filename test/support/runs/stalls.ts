@@ -5,12 +5,12 @@ import { boundTo, parsePolicy, PreparedPolicy, rulesFor } from '../../../shared/
 import { parseStrictJson } from '../../../shared/access/policies/strict-json.ts';
 import { codePoints, matchesWildcards, PatternSet, readWildcards } from '../../../shared/access/policies/wildcard.ts';
 import { resolveTarget } from '../../../shared/http/address.ts';
-import { fileNameOf } from '../../../shared/http/content-disposition.ts';
-import { parseCopySource } from '../../../shared/http/copy-source.ts';
-import { parseHttpDate, parseIsoDate, parseTimestamp } from '../../../shared/http/dates.ts';
+import { fileNameOf } from '../../../shared/http/fields/content-disposition.ts';
+import { parseCopySource } from '../../../shared/http/fields/copy-source.ts';
+import { parseHttpDate, parseIsoDate, parseTimestamp } from '../../../shared/http/fields/dates.ts';
 import { Fields } from '../../../shared/http/message.ts';
-import { evaluated, parseEntityTags, rangeApplies } from '../../../shared/http/preconditions.ts';
-import { parseCopySourceRange, parseRange } from '../../../shared/http/range.ts';
+import { evaluated, parseEntityTags, rangeApplies } from '../../../shared/http/fields/preconditions.ts';
+import { parseCopySourceRange, parseRange } from '../../../shared/http/fields/range.ts';
 import { ActionForm } from '../../../shared/protocol/query-api/action-form.ts';
 import { matchCors, matchesPattern, readCorsRequest } from '../../../shared/protocol/cors.ts';
 import { openForm } from '../../../shared/protocol/bodies/form.ts';

@@ -1,3 +1,4 @@
+import { neverAborted } from '../../../shared/ports/event-loop.ts';
 import { readObjectPage, type VersionSource } from '../../../shared/storage/listings/object-listing.ts';
 import type { ListingPosition, ListingRequest } from '../../../shared/storage/listings/listing.ts';
 import type { ObjectRows } from '../../../shared/storage/listings/object-page.ts';
@@ -103,6 +104,7 @@ export async function objectPage(
   const version = new ListedVersion(view);
   const source: VersionSource = {
     expired: () => entriesOf.expired(),
+    signal: neverAborted,
     visit: async (query, visit) => {
       const { entries, more } = await entriesOf.fetch(query);
       let wanted: string | undefined;

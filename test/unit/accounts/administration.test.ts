@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { accountKey } from '../../../shared/storage/table/account-keys.ts';
+import { accountKey } from '../../../shared/storage/table/keys/account-keys.ts';
 import { AccountRefusal } from '../../../shared/access/account-names.ts';
 import { Accounts } from '../../../shared/accounts/accounts.ts';
 import { Administration } from '../../../shared/accounts/administration.ts';
 import { KeyAdministration, randomSecret } from '../../../shared/accounts/key-administration.ts';
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { ownsNoBucket } from '../../../shared/storage/buckets/bucket-reads.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { CountedBytes, SetClock } from '../../support/storage/fixed-deps.ts';
 import { MemoryTable } from '../../support/storage/memory-table.ts';
 

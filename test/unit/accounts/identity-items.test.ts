@@ -3,7 +3,7 @@ import { fullAccess, fullRights, parseIdentityPolicy } from '../../../shared/acc
 import type { IdentityRights } from '../../../shared/access/identity.ts';
 import { readRights } from '../../../shared/accounts/identity-items.ts';
 import type { Attributes } from '../../../shared/ports/key-value-table.ts';
-import { accountKey } from '../../../shared/storage/table/account-keys.ts';
+import { accountKey } from '../../../shared/storage/table/keys/account-keys.ts';
 import { MemoryTable } from '../../support/storage/memory-table.ts';
 
 const project = 'project-id';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../shared/ports/durations.ts';
-import { beginningOf, dayOf, daysOf, monthOf } from '../../../shared/storage/table/days.ts';
+import { beginningOf, dayOf, daysOf, monthOf } from '../../../shared/storage/table/keys/days.ts';
 import { beginDay, byteTimeUntil, decodeDay, encodeDay, stepOn } from '../../../shared/billing/storage-day.ts';
 
 const day = '2026-11-21';

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { day as dayLength } from '../../../shared/ports/durations.ts';
-import { beginningOf, daysOf } from '../../../shared/storage/table/days.ts';
+import { beginningOf, daysOf } from '../../../shared/storage/table/keys/days.ts';
 import { projectUsage } from '../../../shared/billing/project-usage.ts';
-import { itemKey, partition } from '../../../shared/storage/table/keys.ts';
+import { billingKey } from '../../../shared/storage/table/keys/billing-keys.ts';
+import { itemKey, partition } from '../../../shared/storage/table/keys/keys.ts';
 import { UsageFollower } from '../../../shared/billing/usage-follower.ts';
 import type { FeedRecord } from '../../../shared/ports/key-value-table.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
@@ -131,17 +132,26 @@ describe('the bill of what a bucket holds', () => {
     expect([await hours('project'), await hours('other')]).toEqual([240, 120]);
   });
 
-  it('counts the parts of uploads', async () => {
+  it('has the bytes of versions alone, and corrects what an earlier version counted besides', async () => {
     const { table, follower } = world();
     await table.write([{ key: itemKey.bucketName('0bucket'), put: { name: 'bucket', project: 'project' } }]);
     const part = { shardId: 'shard-1', key: { pk: 'upload/id', sk: 'p/00001/id' } };
-    const item = { bucketId: '0bucket', size: 7 };
+    const item = { bucketId: '0bucket', size: 7, held: 256 };
+    const put = { at: begin, from: undefined, to: 3 };
     await follower().follow([
-      { ...part, position: '1', at: begin, old: undefined, new: item },
-      { ...part, position: '2', at: begin + hour, old: item, new: undefined },
+      ...recordsOf('0bucket', [put]),
+      { ...part, position: '2', at: begin, old: undefined, new: item },
     ]);
-    const [first] = await projectUsage(table, 'project', daysOf(month)!, end);
-    expect(first).toMatchObject({ byteHours: 7, objects: 0 });
+    const hours = async (moment: number): Promise<number> =>
+      (await projectUsage(table, 'project', [`${month}-01`], moment))[0]!.byteHours;
+    expect(await hours(begin + hour)).toBe(3);
+    // The row of the counters has always had both; the day had their sum.
+    const day = billingKey.storage('project', '0bucket', 'shard-1', `${month}-01`);
+    await table.write([{ key: day, put: { ...(await table.get(day))!, bytes: 3 + 7 } }]);
+    expect(await hours(begin + hour)).toBe(10);
+    await follower().follow([{ ...part, position: '3', at: begin + hour, old: item, new: undefined }]);
+    expect(await hours(begin + 2 * hour)).toBe(6);
+    expect(await follower().of('0bucket')).toEqual({ objects: 1, bytesOfVersions: 3, bytesBesides: 0 });
   });
 
   it('outlives the bucket and its counters, whose remains are still let go of', async () => {

@@ -83,10 +83,17 @@ it.each([
       </Account>`,
   ],
   [
-    bucketQuota.write({ bytesLimit: 2 ** 50, objectsLimit: 0, bytes: 3, objects: 4 }, namespace),
+    bucketQuota.write(
+      {
+        ...{ bytesLimit: 2 ** 50, objectsLimit: 0, bytesOfVersions: 3, objects: 4 },
+        ...{ bytesBesides: 5, bytesCounted: 8, isMet: true },
+      },
+      namespace,
+    ),
     golden`
       <BucketQuota xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
         <BytesLimit>1125899906842624</BytesLimit><ObjectsLimit>0</ObjectsLimit><Bytes>3</Bytes><Objects>4</Objects>
+        <BytesBesides>5</BytesBesides><BytesCounted>8</BytesCounted><IsMet>true</IsMet>
       </BucketQuota>`,
   ],
   [

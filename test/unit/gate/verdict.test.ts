@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faultsOf, judge, type Failure } from '../../../bin/verdict.mjs';
+import { differences, faultsOf, judge, type Failure } from '../../../bin/verdict.mjs';
 
 const strict = ['test/durability/'];
 const excuse = { test: 'test/api/a.test.ts > a', cause: 'a race in the test', owner: 'ci', until: '2026-03-10' };
@@ -49,5 +49,21 @@ describe('the list of tests that may fail once', () => {
     expect(faultsOf([excuse, excuse, excuse, excuse], strict, on('2026-03-01'))).toHaveLength(1);
     const lost = { ...excuse, test: 'test/durability/a.test.ts > a' };
     expect(faultsOf([lost], strict, on('2026-03-01'))).toEqual([expect.stringContaining('about data')]);
+  });
+});
+
+describe('a whole gate', () => {
+  const expected = { passed: 10, skipped: { 'test/contract/a.test.ts': 2 } };
+
+  it('may have more tests, and skips exactly those that it should', () => {
+    expect(differences({ passed: 11, skipped: { 'test/contract/a.test.ts': 2 } }, expected)).toEqual([]);
+    expect(differences({ passed: 9, skipped: {} }, expected)).toEqual([
+      '9 tests passed, and 10 should',
+      '0 tests of test/contract/a.test.ts were skipped, and 2 should be',
+    ]);
+    const more = { 'test/contract/a.test.ts': 2, 'test/api/b.test.ts': 1 };
+    expect(differences({ passed: 10, skipped: more }, expected)).toEqual([
+      '1 tests of test/api/b.test.ts were skipped, and 0 should be',
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import { dueRanges, type DueBound } from '../../../shared/lifecycle/due-bounds.t
 import { nothingDone } from '../../../shared/lifecycle/lifecycle-key.ts';
 import { realDays, shortDays } from '../../../shared/lifecycle/lifecycle.ts';
 import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { putRecheck } from '../../../shared/storage/table/rechecks.ts';
 import { CountedBytes } from '../../support/storage/fixed-deps.ts';
 import { SourceGone } from '../../../shared/storage/version-changes/outcomes.ts';

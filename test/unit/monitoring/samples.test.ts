@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { itemBytes } from '../../../shared/storage/table/item-size.ts';
-import { monitoringPartition } from '../../../shared/storage/table/monitoring-keys.ts';
+import { monitoringPartition } from '../../../shared/storage/table/keys/monitoring-keys.ts';
 import { packColumn, unpackColumn } from '../../../shared/monitoring/point-columns.ts';
 import { resolutionFor, resolutions, samplingTime, samples as fine } from '../../../shared/monitoring/resolutions.ts';
 import { Samples } from '../../../shared/monitoring/samples.ts';

@@ -1,17 +1,17 @@
 import { asService, byOperator } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { collectMetrics } from '../../../shared/monitoring/collect-metrics.ts';
-import { evaluateAlarms } from '../../../shared/monitoring/evaluate-alarms.ts';
+import { evaluateAlarms } from '../../../shared/monitoring/alarms/evaluate-alarms.ts';
 import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
 import { Buckets } from '../../../shared/storage/buckets/buckets.ts';
 import { BucketPurge } from '../../../shared/storage/removal/bucket-purge.ts';
 import { Manifests } from '../../../shared/storage/objects/manifests.ts';
 import { Objects } from '../../../shared/storage/objects/objects.ts';
-import { readAlarmDefinition, type AlarmFields } from '../../../shared/monitoring/alarm-definition.ts';
-import type { Alarm } from '../../../shared/monitoring/alarm.ts';
-import { monitoringPartition } from '../../../shared/storage/table/monitoring-keys.ts';
+import { readAlarmDefinition, type AlarmFields } from '../../../shared/monitoring/alarms/alarm-definition.ts';
+import type { Alarm } from '../../../shared/monitoring/alarms/alarm.ts';
+import { monitoringPartition } from '../../../shared/storage/table/keys/monitoring-keys.ts';
 import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/monitoring.ts';
-import { Notifications } from '../../../shared/monitoring/notifications.ts';
+import { Notifications } from '../../../shared/monitoring/alarms/notifications.ts';
 import { samples, samplingTime } from '../../../shared/monitoring/resolutions.ts';
 import { Uploads } from '../../../shared/storage/uploads/uploads.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
@@ -79,7 +79,7 @@ const deps = () => ({
     of: async (id: string) => {
       const count = objects.get(id) ?? 0;
       if (count < 0) throw new Error('the counters are out of reach');
-      return { objects: count, bytes: count * 100 };
+      return { objects: count, bytesOfVersions: count * 100, bytesBesides: 7 };
     },
   },
   notifier: {

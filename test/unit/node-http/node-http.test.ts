@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeHttpListener } from '../../../shared/node-http/node-http.ts';
-import { TrustedProxies } from '../../../shared/node-http/trusted-proxies.ts';
+import { TrustedProxies } from '../../../shared/node-http/connections/trusted-proxies.ts';
 import { Fields, type ResponseMessage } from '../../../shared/http/message.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { allBytes } from '../../support/bytes/all-bytes.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { nodeHttpListener } from '../../../shared/node-http/node-http.ts';
-import { TrustedProxies } from '../../../shared/node-http/trusted-proxies.ts';
+import { TrustedProxies } from '../../../shared/node-http/connections/trusted-proxies.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
 import { person, PipelineInProcess } from '../../support/storage/pipeline-in-process.ts';
 import { RawConnection, requestBytes, type RawResponse } from '../../support/clients/raw-client.ts';

@@ -65,6 +65,33 @@ describe('TurnQueue', () => {
     }
   });
 
+  it('is left at once by work that is abandoned, and the next in line goes on', async () => {
+    const { turns, turn } = queue();
+    const client = new AbortController();
+    const order: string[] = [];
+    const waits = [undefined, client.signal, client.signal, undefined].map((signal, at) =>
+      turns.nextTurn(signal).then(
+        () => order.push(`${at}`),
+        (error: Error) => order.push(`${at} ${error.message}`),
+      ),
+    );
+    await turn();
+    expect(turns.length).toBe(3);
+    client.abort(new Error('gone'));
+    expect(turns.length).toBe(1);
+    await turn();
+    await Promise.all(waits);
+    expect(order).toEqual(['0', '1 gone', '2 gone', '3']);
+  });
+
+  it('does not take in work that is abandoned already', async () => {
+    const { turns, turn } = queue();
+    expect(turns.takeTurn()).toBeUndefined();
+    await expect(turns.takeTurn(AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    expect(turns.length).toBe(0);
+    await turn();
+  });
+
   it('gives the first to ask this turn, and others later ones', async () => {
     const { turns, turn } = queue();
     const order: string[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { firstPartSize, mostHeld } from '../../../shared/adapters/cloud/s3/blob-parts.ts';
-import { BudgetedBlobs } from '../../../shared/protocol/bodies/budgeted-blobs.ts';
-import { ByteBudget } from '../../../shared/protocol/bodies/byte-budget.ts';
+import { BudgetedBlobs } from '../../../shared/protocol/bodies/capacity/budgeted-blobs.ts';
+import { ByteBudget } from '../../../shared/protocol/bodies/capacity/byte-budget.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 
 const MiB = 1024 * 1024;

@@ -1,10 +1,10 @@
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
-import { sortableTime, timedId } from '../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../shared/storage/table/keys.ts';
+import { sortableTime, timedId } from '../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../shared/storage/table/keys/keys.ts';
 import { findingKinds, type FindingKind } from '../../../shared/scrub/findings.ts';
-import { uploadIndexKey } from '../../../shared/storage/table/upload-keys.ts';
+import { uploadIndexKey } from '../../../shared/storage/table/keys/upload-keys.ts';
 import { currentVersionKey } from '../../../shared/storage/version-changes/version-chain.ts';
 import { encodeContent } from '../../../shared/storage/versions/stored-values.ts';
 import { noObjectAttributes } from '../../../shared/storage/versions/object-attributes.ts';
@@ -683,9 +683,9 @@ describe('counters', () => {
 
   it.each(['objects', 'bytes', 'parts'])('that are wrong: %s', async (counter) => {
     await world.force(itemKey.usage(bucket.id, 'shard-1'), (row) => ({ ...row, [counter]: 77 }));
-    const before = await world.usage.held(bucket.id);
+    const before = await world.usage.of(bucket.id);
     await expectMended('usage');
-    expect(await world.usage.held(bucket.id)).not.toEqual(before);
+    expect(await world.usage.of(bucket.id)).not.toEqual(before);
   });
 
   it('that are not there', async () => {
@@ -696,7 +696,7 @@ describe('counters', () => {
   it('in several rows', async () => {
     await world.force(itemKey.usage(bucket.id, 'another'), () => ({ objects: 5, bytes: 5, upTo: '1', r: 'r' }));
     await expectMended('usage');
-    expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytes: 4 });
+    expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytesOfVersions: 4, bytesBesides: 0 });
   });
 
   it('in more rows than a transaction has items', async () => {
@@ -705,7 +705,7 @@ describe('counters', () => {
       await world.force(itemKey.usage(bucket.id, lane), () => ({ objects: 5, bytes: 5, upTo: '1', r: 'r' }));
     }
     await expectMended('usage');
-    expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytes: 4 });
+    expect(await world.usage.of(bucket.id)).toEqual({ objects: 2, bytesOfVersions: 4, bytesBesides: 0 });
   });
 
   it('are left alone where something changes meanwhile', async () => {

@@ -4,7 +4,7 @@ import type { Finding } from '../../../shared/scrub/findings.ts';
 import { Slice } from '../../../shared/scrub/slice.ts';
 import { currentVersionKey } from '../../../shared/storage/version-changes/version-chain.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
-import { itemKey } from '../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { ScrubWorld } from '../../support/storage/scrub-world.ts';
 import { runs } from '../../support/runs/runs.ts';
 

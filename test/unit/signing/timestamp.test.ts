@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate } from '../../../shared/http/dates.ts';
+import { parseHttpDate } from '../../../shared/http/fields/dates.ts';
 import { parseBasicTime, printBasicTime, printTime } from '../../../shared/signing/timestamp.ts';
 
 const time = Date.UTC(2013, 4, 24, 1, 2, 3);

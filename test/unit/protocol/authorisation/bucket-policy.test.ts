@@ -1,7 +1,7 @@
 import { asService } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { describe, expect, it } from 'vitest';
 import { bucketPolicy } from '../../../../shared/protocol/authorisation/bucket-policy.ts';
-import { itemKey } from '../../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../../shared/storage/table/keys/keys.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { person, PipelineInProcess } from '../../../support/storage/pipeline-in-process.ts';
 

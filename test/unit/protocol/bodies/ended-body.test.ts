@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Admission } from '../../../../shared/protocol/bodies/admission.ts';
-import { BodiesInFlight } from '../../../../shared/protocol/bodies/bodies-in-flight.ts';
-import { DownloadPace } from '../../../../shared/protocol/bodies/download-pace.ts';
+import { Admission } from '../../../../shared/protocol/bodies/capacity/admission.ts';
+import { BodiesInFlight } from '../../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
+import { DownloadPace } from '../../../../shared/protocol/bodies/capacity/download-pace.ts';
 import { EndedBody } from '../../../../shared/protocol/bodies/ended-body.ts';
 
 async function* chunks(fails = false): AsyncGenerator<Uint8Array> {
@@ -37,6 +37,8 @@ describe('a download in progress', () => {
       uploads: new BodiesInFlight('uploads', 1),
       documents: new BodiesInFlight('documents', 1),
       downloads: new BodiesInFlight('downloads', 1),
+      listings: new BodiesInFlight('listings', 1),
+      strangersListings: new BodiesInFlight('listings', 1),
       pace: new DownloadPace({ readerGrace: 1000, readerRate: 1000 }, () => 0),
     };
     const request = { isRead: true, party: () => 'project', caller: () => 'project', hasDocument: () => false };

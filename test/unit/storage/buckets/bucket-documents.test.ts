@@ -1,7 +1,7 @@
 import { asService, byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/storage/buckets/buckets.ts';
-import { partition } from '../../../../shared/storage/table/keys.ts';
+import { partition } from '../../../../shared/storage/table/keys/keys.ts';
 import type { Change, WriteOutcome } from '../../../../shared/ports/key-value-table.ts';
 import { CountedBytes, SetClock } from '../../../support/storage/fixed-deps.ts';
 import { MemoryTable } from '../../../support/storage/memory-table.ts';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { neverAborted } from '../../../../shared/ports/event-loop.ts';
 import { markerOf, positionOf } from '../../../../shared/storage/listings/listing-token.ts';
 import type { ListingPosition, ListingRequest } from '../../../../shared/storage/listings/listing.ts';
 import { listUploads } from '../../../../shared/storage/listings/upload-listing.ts';
@@ -84,7 +85,7 @@ async function uploadPage(
   let asked = 0;
   const now = (): number => (asked++ > 0 && source.expired() ? 1 : 0);
   const markers = { keyMarker: position?.after ?? '', uploadIdMarker: position?.row ?? '' };
-  const deps = { uploads: { openFrom }, clock: { now } };
+  const deps = { uploads: { openFrom }, clock: { now }, signal: neverAborted };
   const { next, ...page } = await listUploads(deps, {} as never, { ...request, ...markers }, 0);
   const row = next?.uploadIdMarker;
   return { ...page, next: next && { after: next.keyMarker, ...(row !== undefined && { row }) } };

@@ -1,3 +1,4 @@
+import { neverAborted } from '../../../../shared/ports/event-loop.ts';
 import { asService, byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -47,7 +48,12 @@ async function walk(request: Partial<UploadListingRequest>): Promise<{ rows: str
   let [keyMarker, uploadIdMarker] = ['', ''];
   for (let pages = 0; pages < 100; pages += 1) {
     const all = { prefix: '', delimiter: '', limit: 1000, ...request, keyMarker, uploadIdMarker };
-    const { rows, commonPrefixes, next } = await listUploads({ uploads, clock }, bucket, all, 10_000);
+    const { rows, commonPrefixes, next } = await listUploads(
+      { uploads, clock, signal: neverAborted },
+      bucket,
+      all,
+      10_000,
+    );
     walked.rows.push(...rows.map(({ key, id }) => `${key} ${id}`));
     walked.prefixes.push(...commonPrefixes);
     if (next === undefined) return walked;
@@ -128,7 +134,7 @@ describe('open uploads', () => {
       return page;
     };
     const request = { prefix: 'key/', delimiter: '', keyMarker: 'key/02000', uploadIdMarker: '', limit: 10 };
-    const page = await listUploads({ uploads, clock }, bucket, request, 10_000);
+    const page = await listUploads({ uploads, clock, signal: neverAborted }, bucket, request, 10_000);
     expect(page.rows.map(({ key }) => key)).toEqual(
       Array.from({ length: 10 }, (_, at) => `key/0200${at + 1}`.replace('020010', '02010')),
     );

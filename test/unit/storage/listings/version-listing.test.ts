@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { neverAborted } from '../../../../shared/ports/event-loop.ts';
 import { LmdbTable } from '../../../../shared/adapters/embedded/table/lmdb-table.ts';
 import type { Bucket } from '../../../../shared/storage/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/storage/buckets/buckets.ts';
@@ -11,8 +12,8 @@ import { noObjectAttributes } from '../../../../shared/storage/versions/object-a
 import { Objects } from '../../../../shared/storage/objects/objects.ts';
 import { byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { VersionChain, type Commit } from '../../../../shared/storage/version-changes/version-chain.ts';
-import { instanceId, writeToken } from '../../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { instanceId, writeToken } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import type { KeyValueTable } from '../../../../shared/ports/key-value-table.ts';
 import { CountedBytes, SetClock } from '../../../support/storage/fixed-deps.ts';
 import { ListedVersions, type KeptVersion } from '../../../support/storage/listed-objects.ts';
@@ -146,7 +147,7 @@ describe.each([
   async function page(asked: Partial<Parameters<typeof listVersions>[2]> = {}, effort = 60_000): Promise<Page> {
     const rows = new ListedVersions();
     const all = { prefix: '', delimiter: '', keyMarker: '', versionIdMarker: '', limit: 1000, ...asked };
-    const { commonPrefixes, next } = await listVersions(deps, bucket, all, effort, rows);
+    const { commonPrefixes, next } = await listVersions({ ...deps, signal: neverAborted }, bucket, all, effort, rows);
     return { rows: rows.all, commonPrefixes, next };
   }
 

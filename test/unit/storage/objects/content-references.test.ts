@@ -2,7 +2,7 @@ import { asService, byOperator } from '../../../../shared/storage/version-change
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Bucket } from '../../../../shared/storage/buckets/bucket.ts';
 import { Buckets } from '../../../../shared/storage/buckets/buckets.ts';
-import { itemKey } from '../../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../../shared/storage/table/keys/keys.ts';
 import { Manifests } from '../../../../shared/storage/objects/manifests.ts';
 import type { NewVersion } from '../../../../shared/storage/version-changes/new-version.ts';
 import { Objects } from '../../../../shared/storage/objects/objects.ts';

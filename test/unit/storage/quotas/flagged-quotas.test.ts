@@ -5,7 +5,7 @@ import { Buckets } from '../../../../shared/storage/buckets/buckets.ts';
 import { FlaggedQuotas, FullBuckets } from '../../../../shared/storage/quotas/flagged-quotas.ts';
 import type { NewVersion } from '../../../../shared/storage/version-changes/new-version.ts';
 import { Objects } from '../../../../shared/storage/objects/objects.ts';
-import type { Amount } from '../../../../shared/storage/amount.ts';
+import type { Counters } from '../../../../shared/storage/quotas/usage-rows.ts';
 import { UsageFollower } from '../../../../shared/billing/usage-follower.ts';
 import { noObjectAttributes } from '../../../../shared/storage/versions/object-attributes.ts';
 import { CountedBytes, SetClock } from '../../../support/storage/fixed-deps.ts';
@@ -77,21 +77,21 @@ it('a full bucket takes writes as soon as its quota is raised, and is flagged by
 
 it('a bucket is not flagged for good by a follower that had counted less than another one', async () => {
   let meanwhile: () => Promise<void> = async () => undefined;
-  const held = async (id: string): Promise<Amount> => {
-    const seen = await usage.held(id);
+  const slow = async (id: string): Promise<Counters> => {
+    const seen = await usage.of(id);
     const before = meanwhile;
     meanwhile = async () => undefined;
     await before();
     return seen;
   };
-  const late = new FullBuckets({ ...deps, buckets, usage: { held }, defaults: { bytes: 100, objects: 3 } });
+  const late = new FullBuckets({ ...deps, buckets, usage: { of: slow }, defaults: { bytes: 100, objects: 3 } });
   await buckets.setQuota(asService(await load()), { objects: 5 });
   meanwhile = async () => {
     await objects.remove({ by: 'request', authorisation: asService(await load(), 'zz'), owner: 'project' });
     await follow();
   };
   await late.follow(deps.table.feed.filter(({ key }) => key.pk.startsWith('head/')).slice(-1));
-  expect((await usage.held((await load()).id)).objects).toBe(4);
+  expect((await usage.of((await load()).id)).objects).toBe(4);
   expect(await load()).toMatchObject({ full: false });
   await objects.remove({ by: 'request', authorisation: asService(await load(), 'z'), owner: 'project' });
   await follow();

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginningOf, dayOf, daysOf } from '../../../../shared/storage/table/days.ts';
-import { billingPartition } from '../../../../shared/storage/table/billing-keys.ts';
+import { beginningOf, dayOf, daysOf } from '../../../../shared/storage/table/keys/days.ts';
+import { billingPartition } from '../../../../shared/storage/table/keys/billing-keys.ts';
 import { projectUsage } from '../../../../shared/billing/project-usage.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import { UsageFollower } from '../../../../shared/billing/usage-follower.ts';
 import { UsageFold } from '../../../../shared/billing/usage-fold.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
@@ -80,7 +80,11 @@ describe('the counters of a bucket, through shards that are closed every four ho
       year.pass(6 * hour);
       most = Math.max(most, year.table.keysOf(partition.usage(bucketId)).length);
     }
-    expect(await year.usage.held(bucketId)).toEqual({ objects: year.objects, bytes: 10 * year.objects });
+    expect(await year.usage.of(bucketId)).toEqual({
+      objects: year.objects,
+      bytesOfVersions: 10 * year.objects,
+      bytesBesides: 0,
+    });
     // Two days of four shards each, and the base.
     expect(most).toBeLessThanOrEqual(12);
     const storage = year.table.keysOf(billingPartition.storage('project'));
@@ -101,8 +105,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
         { key, put: { objects: 1, bytes: 7, parts: 1, at: begin, upTo: '1', project: 'project', r: 'r' } },
       ]);
     }
-    expect(await usage.of(bucketId)).toEqual({ objects: rows, bytes: 7 * rows });
-    expect(await usage.held(bucketId)).toEqual({ objects: rows, bytes: 8 * rows });
+    expect(await usage.of(bucketId)).toEqual({ objects: rows, bytesOfVersions: 7 * rows, bytesBesides: rows });
   });
 
   it('are folded where an earlier version left a row for each shard of a year', async () => {
@@ -126,7 +129,11 @@ describe('the counters of a bucket, through shards that are closed every four ho
     expect(year.table.keysOf(partition.usage(bucketId)).length).toBeLessThanOrEqual(12);
     const days = await projectUsage(year.table, 'project', daysOf('2027-03')!, year.now);
     for (const { day: name, byteHours } of days) expect([name, byteHours]).toEqual([name, year.expected.get(name)]);
-    expect(await year.usage.held(bucketId)).toEqual({ objects: year.objects, bytes: 10 * year.objects });
+    expect(await year.usage.of(bucketId)).toEqual({
+      objects: year.objects,
+      bytesOfVersions: 10 * year.objects,
+      bytesBesides: 0,
+    });
   });
 
   it('count what comes late of a shard that was folded', async () => {
@@ -139,7 +146,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
     await usage.follow([head('shardId-2', 2, begin + 3 * day, 'b')]);
     expect(table.keysOf(partition.usage(bucketId))).toEqual(['base', 'shardId-2']);
     await usage.follow([head('shardId-1', 3, begin + hour, 'c')]);
-    expect(await usage.of(bucketId)).toEqual({ objects: 3, bytes: 15 });
+    expect(await usage.of(bucketId)).toEqual({ objects: 3, bytesOfVersions: 15, bytesBesides: 0 });
     const [first] = await projectUsage(table, 'project', ['2027-01-01'], begin + 4 * day);
     expect(first!.byteHours).toBe(5 * 24 + 5 * 23);
   });
@@ -152,7 +159,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
     // A transaction is atomic for writers alone: a query may see the new base beside the row that went into it.
     const folded = { ...put, objects: 2, bytes: 10, folded: new Set(['one']), r: 'folded' };
     await table.write([{ key: itemKey.usage(bucketId, 'base'), put: folded }]);
-    expect(await usage.of(bucketId)).toEqual({ objects: 2, bytes: 10 });
+    expect(await usage.of(bucketId)).toEqual({ objects: 2, bytesOfVersions: 10, bytesBesides: 0 });
     // Or the base as it was, and no row any more.
     table.beforeWrite = async () => undefined;
     const query = table.query.bind(table);
@@ -164,7 +171,7 @@ describe('the counters of a bucket, through shards that are closed every four ho
       const base = { key: itemKey.usage(bucketId, 'base'), attributes: { ...put, r: 'base' } };
       return { ...page, items: [base] };
     };
-    expect(await usage.of(bucketId)).toEqual({ objects: 2, bytes: 10 });
+    expect(await usage.of(bucketId)).toEqual({ objects: 2, bytesOfVersions: 10, bytesBesides: 0 });
   });
 });
 
@@ -205,8 +212,7 @@ describe('a fold', () => {
           for (const earlier of [...recent, told.at(-1)!]) await folded.follow([earlier]);
           await plain.follow([{ ...record, shardId: 'lane' }]);
         }
-        for (const bucket of ['0bucket', '1bucket'])
-          expect(await folded.held(bucket)).toEqual(await plain.held(bucket));
+        for (const bucket of ['0bucket', '1bucket']) expect(await folded.of(bucket)).toEqual(await plain.of(bucket));
         for (const month of ['2027-01', '2027-02', '2027-03']) {
           const [bill, exact] = [table, one].map((from) => projectUsage(from, 'project', daysOf(month)!, at + day));
           expect(await bill).toEqual(await exact);
@@ -231,7 +237,7 @@ describe('a fold', () => {
     const key = { pk: partition.currentVersions(bucketId), sk: 'key' };
     const head = { i: 'i'.repeat(32), r: 'r', s: 5, o: 'project' };
     await usage.follow([{ shardId: 'shardId-2', position: '2', at: begin + 3 * day, key, old: undefined, new: head }]);
-    expect(await usage.of(bucketId)).toEqual({ objects: 3, bytes: 14 });
+    expect(await usage.of(bucketId)).toEqual({ objects: 3, bytesOfVersions: 14, bytesBesides: 0 });
   });
 
   it('goes on from counters that a scrub has corrected', async () => {

@@ -7,8 +7,8 @@ import { noObjectAttributes } from '../../../../shared/storage/versions/object-a
 import { Objects } from '../../../../shared/storage/objects/objects.ts';
 import { asService, byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { BucketPurge } from '../../../../shared/storage/removal/bucket-purge.ts';
-import { sortableTime } from '../../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { sortableTime } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import { Uploads } from '../../../../shared/storage/uploads/uploads.ts';
 import type { BlobStore } from '../../../../shared/ports/blob-store.ts';
 import { day, hour } from '../../../../shared/ports/durations.ts';

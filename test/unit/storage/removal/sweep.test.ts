@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Buckets } from '../../../../shared/storage/buckets/buckets.ts';
-import { sortableTime } from '../../../../shared/storage/table/ids.ts';
-import { garbagePartitions, itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { sortableTime } from '../../../../shared/storage/table/keys/ids.ts';
+import { garbagePartitions, itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import { Manifests } from '../../../../shared/storage/objects/manifests.ts';
 import { noObjectAttributes } from '../../../../shared/storage/versions/object-attributes.ts';
 import { currentVersionKey } from '../../../../shared/storage/version-changes/version-chain.ts';
 import { ReleaseQueue } from '../../../../shared/storage/removal/release-queue.ts';
 import { Release } from '../../../../shared/storage/removal/release.ts';
-import { partKey, stateKey } from '../../../../shared/storage/table/upload-keys.ts';
+import { partKey, stateKey } from '../../../../shared/storage/table/keys/upload-keys.ts';
 import { encodePart, encodeState, type Upload } from '../../../../shared/storage/uploads/upload.ts';
 import { Uploads } from '../../../../shared/storage/uploads/uploads.ts';
 import { BlobsNotRemoved, type BlobStore } from '../../../../shared/ports/blob-store.ts';

@@ -6,7 +6,7 @@ import {
   requireLayout,
   sealedLayout,
 } from '../../../../shared/storage/table/layout.ts';
-import { itemKey } from '../../../../shared/storage/table/keys.ts';
+import { itemKey } from '../../../../shared/storage/table/keys/keys.ts';
 import { CountedBytes } from '../../../support/storage/fixed-deps.ts';
 import { MemoryTable } from '../../../support/storage/memory-table.ts';
 

@@ -24,7 +24,7 @@ async function uploadAgain(id: string, number: number, text: string): Promise<st
 }
 
 const partsOf = async (id: string): Promise<unknown> => (await world.uploads.parts(id)).map(({ blob }) => blob);
-const bytesHeld = async (): Promise<number> => (await world.usage.held(bucket.id)).bytes;
+const bytesHeld = async (): Promise<number> => (await world.usage.of(bucket.id)).bytesBesides;
 
 describe('of one part number', () => {
   it('the newest eight uploads are kept, and the bytes of older ones released', async () => {

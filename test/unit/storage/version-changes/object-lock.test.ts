@@ -7,8 +7,8 @@ import { BucketPurge } from '../../../../shared/storage/removal/bucket-purge.ts'
 import { asService } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { LockedVersion } from '../../../../shared/storage/versions/object-lock.ts';
 import type { Version } from '../../../../shared/storage/versions/versions.ts';
-import { sortableTime } from '../../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { sortableTime } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import { LayoutTooNew, claimLayout, layoutKey } from '../../../../shared/storage/table/layout.ts';
 import { keepLockTime } from '../../../../shared/storage/table/lock-clock.ts';
 import { CountedBytes, SetClock } from '../../../support/storage/fixed-deps.ts';

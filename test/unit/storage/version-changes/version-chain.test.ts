@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { instanceId } from '../../../../shared/storage/table/ids.ts';
-import { itemKey, partition } from '../../../../shared/storage/table/keys.ts';
+import { instanceId } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey, partition } from '../../../../shared/storage/table/keys/keys.ts';
 import {
   currentVersionKey,
   VersionChain,
@@ -29,6 +29,9 @@ beforeEach(() => {
   tokens = 0;
   chain = new VersionChain({ table, token: () => `token-${++tokens}`, now: () => clock.now() }, bucketId, key);
 });
+
+/** The bytes that a delete marker counts for. */
+const heldByMarker = 137;
 
 /** A version younger than all before it. */
 function version(more: Partial<Version> = {}): Version {
@@ -98,6 +101,7 @@ async function expectRows(rows: readonly Row[]): Promise<void> {
     olderCount: older.length,
     olderMarkers: older.filter(({ marker }) => marker).length,
     olderBytes: older.reduce((sum, { size }) => sum + size, 0),
+    olderHeld: older.filter(({ marker }) => marker).length * heldByMarker,
     noncurrentNull: older.find(({ named }) => !named)?.instance,
     replacedAt: undefined,
   });
@@ -147,7 +151,7 @@ describe('a chain of versions', () => {
             const marker = one.endsWith('marker');
             const named = one.startsWith('named');
             const size = marker ? 0 : rows.length + 1;
-            const { instance } = await put({ named, marker, size });
+            const { instance } = await put({ named, marker, size, ...(marker && { held: heldByMarker }) });
             rows = [{ instance, named, marker, size }, ...rows.filter((row) => named || row.named)];
           } else if (rows.length > 0) {
             const gone = rows[one.remove % rows.length]!;

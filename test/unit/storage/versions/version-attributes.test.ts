@@ -22,8 +22,8 @@ import { ListedVersion } from '../../../../shared/storage/versions/listed-versio
 import { byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { KeyVersions } from '../../../../shared/scrub/key-versions.ts';
 import { AttributesView } from '../../../../shared/storage/table/attributes-view.ts';
-import { madeAt } from '../../../../shared/storage/table/ids.ts';
-import { itemKey } from '../../../../shared/storage/table/keys.ts';
+import { madeAt } from '../../../../shared/storage/table/keys/ids.ts';
+import { itemKey } from '../../../../shared/storage/table/keys/keys.ts';
 import { decodeState, encodeState, versionOf, type Upload } from '../../../../shared/storage/uploads/upload.ts';
 import type { Attributes } from '../../../../shared/ports/key-value-table.ts';
 import { MemoryTable } from '../../../support/storage/memory-table.ts';
@@ -38,6 +38,7 @@ const full = {
   named: true,
   marker: false,
   size: 7,
+  held: 8,
   md5: Uint8Array.of(1),
   partCount: 2,
   content: { kind: 'manifest', id: 'm' },
@@ -63,6 +64,7 @@ const full = {
   olderCount: 3,
   olderMarkers: 1,
   olderBytes: 9,
+  olderHeld: 10,
   noncurrentNull: 'C'.repeat(32),
 } satisfies Required<CurrentVersion>;
 
@@ -100,7 +102,19 @@ describe('the table of the attributes of a version', () => {
 
   it('keeps the form of stored items, names and their order included', () => {
     const form = {
-      ...{ i: full.instance, r: 'token', v: 1, s: 7, e: [1], p: 2, c: 'mm', o: 'alice-id', f: 1, y: 'text/plain' },
+      ...{
+        i: full.instance,
+        r: 'token',
+        v: 1,
+        s: 7,
+        hb: 8,
+        e: [1],
+        p: 2,
+        c: 'mm',
+        o: 'alice-id',
+        f: 1,
+        y: 'text/plain',
+      },
       ...{ sc: 'g', k: [...Buffer.from('C'), 1, 2, 3, 4], x: [1], g: 1 },
       ...{ h: { cc: 'no-cache' }, um: { a: 'b' }, tg: [['k', 'v']], a: ['R*'] },
       ...{
@@ -111,7 +125,7 @@ describe('the table of the attributes of a version', () => {
         lh: 'OFF',
         t: full.replacedAt,
       },
-      ...{ n: 3, nm: 1, nb: 9, z: full.noncurrentNull },
+      ...{ n: 3, nm: 1, nb: 9, nh: 10, z: full.noncurrentNull },
     };
     const item = encodeCurrentVersion(full);
     const names = Object.keys(item).filter((name) => name in form);
@@ -184,7 +198,7 @@ describe('every attribute', () => {
     await service.services.buckets.create(byOperator, 'bucket', owner.project.id, 1);
     const bucket = await service.services.buckets.load('bucket');
     const alone = { ...full, foreign: undefined, previousVersion: undefined, replacedAt: undefined };
-    const counts = { olderCount: 0, olderMarkers: 0, olderBytes: 0, noncurrentNull: undefined };
+    const counts = { olderCount: 0, olderMarkers: 0, olderBytes: 0, olderHeld: 0, noncurrentNull: undefined };
     const source = encodeCurrentVersion({ ...alone, ...counts, named: false });
     await service.table.write([{ key: currentVersionKey(bucket.id, 'source'), put: source }]);
 

@@ -10,14 +10,14 @@ const machine = { memory: 8 * GiB, heap: 4 * GiB, freeHandles: 1_000_020 };
 describe('the capacity of a process', () => {
   it('follows from the memory, which the processes share', () => {
     expect(concurrencyOf(defaultLimits, 1, machine)).toEqual({
-      ...{ connections: 500_000, uploads: 2048, documents: 128, downloads: 2048 },
+      ...{ connections: 500_000, uploads: 2048, documents: 128, downloads: 2048, listings: 256 },
     });
     expect(concurrencyOf(defaultLimits, 4, machine)).toMatchObject({ connections: 500_000, uploads: 512 });
   });
 
   it('follows from the file handles, of which each process has its own', () => {
     const few = { ...machine, freeHandles: 1020 };
-    const expected = { connections: 500, uploads: 250, documents: 128, downloads: 250 };
+    const expected = { connections: 500, uploads: 250, documents: 128, downloads: 250, listings: 256 };
     expect(concurrencyOf(defaultLimits, 1, few)).toEqual(expected);
     expect(concurrencyOf(defaultLimits, 2, few)).toEqual(expected);
   });
@@ -36,11 +36,11 @@ describe('the capacity of a process', () => {
     expect(concurrencyOf(limits, 2, machine)).toMatchObject({ connections: 50, uploads: 5, downloads: 1024 });
   });
 
-  it('of documents follows from the heap, of which each process has its own', () => {
+  it('of documents and listings follows from the heap, of which each process has its own', () => {
     const small = { ...machine, heap: 96 * 1024 ** 2 };
-    expect(concurrencyOf(defaultLimits, 1, small)).toMatchObject({ documents: 3, uploads: 2048 });
-    expect(concurrencyOf(defaultLimits, 4, small)).toMatchObject({ documents: 3, uploads: 512 });
-    expect(concurrencyOf(defaultLimits, 1, { ...machine, heap: 1 })).toMatchObject({ documents: 1 });
+    expect(concurrencyOf(defaultLimits, 1, small)).toMatchObject({ documents: 3, listings: 64, uploads: 2048 });
+    expect(concurrencyOf(defaultLimits, 4, small)).toMatchObject({ documents: 3, listings: 64, uploads: 512 });
+    expect(concurrencyOf(defaultLimits, 1, { ...machine, heap: 1 })).toMatchObject({ documents: 1, listings: 64 });
   });
 
   it('is refused with too few handles', () => {
@@ -68,7 +68,7 @@ describe('refusals', () => {
     expect(problem).toHaveBeenCalledTimes(2);
     refusals.count('downloads');
     expect(problem).toHaveBeenCalledTimes(3);
-    expect(refusals.totals).toEqual({ connections: 1, uploads: 10, documents: 0, downloads: 1 });
+    expect(refusals.totals).toEqual({ connections: 1, uploads: 10, documents: 0, downloads: 1, listings: 0 });
     vi.useRealTimers();
   });
 });

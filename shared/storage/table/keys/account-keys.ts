@@ -1,0 +1,43 @@
+import type { ItemKey } from '../../../ports/key-value-table.ts';
+
+const only = '-';
+
+/** The prefixes of sort keys in a project's partition: of all users, groups and policies, or of the keys of a user. */
+export const accountPrefix = {
+  users: 'user/',
+  groups: 'group/',
+  policies: 'policy/',
+  keysOf: (user: string): string => `key/${user}:`,
+} as const;
+
+/** The keys of the items of customers, projects, users and access keys. */
+export const accountKey = {
+  customer: (name: string): ItemKey => ({ pk: `customer/${name}`, sk: only }),
+  /** A customer in the list of all customers. */
+  listedCustomer: (name: string): ItemKey => ({ pk: 'customers', sk: name }),
+  /** A project in the list of its customer. */
+  customersProject: (customer: string, project: string): ItemKey => ({
+    pk: `customer/${customer}`,
+    sk: `project/${project}`,
+  }),
+  project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
+  user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `${accountPrefix.users}${name}` }),
+  group: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.groups + name }),
+  /** A managed policy of a project's own. */
+  policy: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.policies + name }),
+  /** An access key in the list of its user. */
+  usersKey: (project: string, user: string, id: string): ItemKey => ({
+    pk: `account/${project}`,
+    sk: accountPrefix.keysOf(user) + id,
+  }),
+  email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
+  accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
+} as const;
+
+/** Parses keys: the inverse of {@link accountKey}. */
+export const accountKeyParts = {
+  /** Returns the name of a user. */
+  user: ({ sk }: ItemKey): string => sk.slice(accountPrefix.users.length),
+  /** Returns the id of a user's access key. User names contain no colon; key ids may. */
+  usersKey: ({ sk }: ItemKey): string => sk.slice(sk.indexOf(':') + 1),
+} as const;
