@@ -75,7 +75,7 @@ async function locksOf(ask: Ask, bucket: string, prefix: string | undefined): Pr
 export function locksVerb(): Command {
   return verb<{ readonly prefix?: string }>({
     name: 'locks',
-    does: 'List the versions under a retention period or a legal hold, which nobody can remove',
+    does: 'List the versions under a retention period or a legal hold',
     operands: [['<bucket>', 'name of the bucket']],
     options: [option('--prefix <prefix>', 'only of keys that begin with it', keyPrefix).default(undefined, 'all keys')],
     examples: ['bucket locks backups', 'bucket locks backups --prefix 2030/ --json'],
