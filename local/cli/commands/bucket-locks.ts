@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { verb } from '../command.ts';
+import * as operand from '../operands.ts';
 import { sparingly } from '../progress.ts';
 import { count, tableReport, time } from '../../../shared/command-line/report.ts';
 import { keyPrefix } from '../../../shared/command-line/option-values.ts';
@@ -76,7 +77,7 @@ export function locksVerb(): Command {
   return verb<{ readonly prefix?: string }>({
     name: 'locks',
     does: 'List the versions under a retention period or a legal hold',
-    operands: [['<bucket>', 'name of the bucket']],
+    operands: [operand.bucket],
     options: [option('--prefix <prefix>', 'only of keys that begin with it', keyPrefix).default(undefined, 'all keys')],
     examples: ['bucket locks backups', 'bucket locks backups --prefix 2030/ --json'],
     act: async (ask, [bucket], { prefix }) =>

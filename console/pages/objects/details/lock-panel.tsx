@@ -1,10 +1,9 @@
-import type { HeadProps } from './properties-tab.tsx';
 import { localTime } from '../../../format/local-time.ts';
 import { legalHoldCommand, retentionCommand } from '../../../format/object-commands.ts';
 import { exactDate, t } from '../../../messages/messages.ts';
 import { SectionHead } from '../../../panels/section-head.tsx';
 import { getObjectLock, lockModes, putLegalHold, putRetention, type Retention } from '../../../s3/object-lock.ts';
-import type { Place } from '../../../s3/objects.ts';
+import type { ObjectHead, Place } from '../../../s3/objects.ts';
 import { config, session } from '../../../session/session.ts';
 import { noteChange } from '../../../transfers/queue.ts';
 import { CommandLine } from '../../../ui/command-line.tsx';
@@ -15,6 +14,12 @@ import { attempt, ErrorBox, notify } from '../../../ui/notices.tsx';
 import { named, Select } from '../../../ui/select.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { TimeField } from '../../../ui/text-field.tsx';
+
+/** An object, and where it is. */
+export interface HeadProps {
+  readonly place: Place;
+  readonly object: ObjectHead;
+}
 
 /** The retention and the legal hold of a version, where the bucket has object lock. */
 export function LockPanel({ place, object }: HeadProps) {

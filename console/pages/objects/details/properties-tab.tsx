@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { LockPanel } from './lock-panel.tsx';
+import { LockPanel, type HeadProps } from './lock-panel.tsx';
 import { awsCommand } from '../../../format/commands.ts';
 import { downloadCommand } from '../../../format/object-commands.ts';
 import { exactDate, number, size, t } from '../../../messages/messages.ts';
@@ -76,11 +76,6 @@ export function PropertiesTab({ place, object }: HeadProps) {
       </section>
     </>
   );
-}
-
-export interface HeadProps {
-  readonly place: Place;
-  readonly object: ObjectHead;
 }
 
 function Headers({ place, object }: HeadProps) {
