@@ -1,6 +1,6 @@
 import { optionally } from './buckets.ts';
 import type { S3Client } from './client.ts';
-import type { Place } from './objects.ts';
+import type { Tagged } from './tags.ts';
 import { writeXml } from './xml.ts';
 import { legalHold, objectLockConfiguration, objectRetention } from '../../shared/documents/object-lock.ts';
 
@@ -30,6 +30,9 @@ export interface ObjectLock {
   readonly retention: Retention | undefined;
   readonly isHeld: boolean;
 }
+
+/** A version of an object, or the current one. */
+type VersionPlace = Tagged & { readonly key: string };
 
 /** Returns the object lock of a bucket, if it has one. */
 export async function getObjectLock(client: S3Client, bucket: string): Promise<BucketLock | undefined> {
@@ -61,7 +64,7 @@ export async function putObjectLock(
  */
 export async function putRetention(
   client: S3Client,
-  { bucket, key, versionId }: Place,
+  { bucket, key, versionId }: VersionPlace,
   retention: Retention | undefined,
   bypass: boolean,
 ): Promise<void> {
@@ -72,7 +75,11 @@ export async function putRetention(
 }
 
 /** Puts a version under a legal hold, or lifts it. */
-export async function putLegalHold(client: S3Client, { bucket, key, versionId }: Place, on: boolean): Promise<void> {
+export async function putLegalHold(
+  client: S3Client,
+  { bucket, key, versionId }: VersionPlace,
+  on: boolean,
+): Promise<void> {
   const body = writeXml(legalHold, on ? 'ON' : 'OFF');
   await client.send({ method: 'PUT', bucket, key, query: { 'legal-hold': '', versionId }, body });
 }

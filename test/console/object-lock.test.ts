@@ -76,7 +76,7 @@ describe('object lock', () => {
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     const until = new Date(Math.ceil((Date.now() + day) / day) * day);
-    await page.getByLabel('Until').fill(until.toISOString().slice(0, 16));
+    await dialog.getByLabel('Until', { exact: true }).fill(until.toISOString().slice(0, 16));
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Governance, until').waitFor();
