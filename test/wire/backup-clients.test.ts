@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { bucketName } from '../support/clients/clients.ts';
 import { expectError, textOf } from '../support/clients/expect-error.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import type { Unsigned } from '../support/clients/signer.ts';
@@ -10,7 +11,7 @@ import { serviceUnderTest } from '../support/programs/service-under-test.ts';
  * here. Go clients write `?retention=`, with an equals sign, Content-MD5, a namespace, and times with nine digits of a second.
  */
 
-const service = serviceUnderTest();
+const service = serviceUnderTest({ alone: true });
 const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 const hour = 3_600_000;
 const bypass = { 'x-amz-bypass-governance-retention': 'true' };
@@ -35,7 +36,8 @@ async function refused(unsigned: Unsigned, status: number, code: string): Promis
 
 /** Makes a bucket with object lock, as `mc mb --with-lock` does. */
 async function bucketWithLock(): Promise<string> {
-  const name = service.freeName('backups');
+  // What is locked in it cannot be removed, so a service of its own keeps it.
+  const name = bucketName('backups');
   await send({ method: 'PUT', path: `/${name}/`, headers: { 'x-amz-bucket-object-lock-enabled': 'true' } }, 200);
   return name;
 }
