@@ -1,5 +1,6 @@
 import { awsCommand, type Target } from './commands.ts';
 import { granteeUri, type Acl, type Grantee, type Resource } from '../s3/access.ts';
+import type { DefaultRetention } from '../s3/object-lock.ts';
 import type { LifecycleRule } from '../s3/lifecycle.ts';
 import type { Website } from '../s3/website.ts';
 import type { CorsRule } from '../../shared/documents/cors.ts';
@@ -111,6 +112,18 @@ export function aclCommand(target: Target, { bucket, key, versionId }: Resource,
 export function versioningCommand(target: Target, bucket: string, status: 'Enabled' | 'Suspended'): string {
   const option = ['--versioning-configuration', `Status=${status}`];
   return awsCommand(target, 's3api', 'put-bucket-versioning', '--bucket', bucket, ...option);
+}
+
+/** Returns the command that enables object lock, with a default retention or none. */
+export function objectLockCommand(target: Target, bucket: string, retention: DefaultRetention | undefined): string {
+  const configuration = {
+    ObjectLockEnabled: 'Enabled',
+    Rule: retention && {
+      DefaultRetention: { Mode: retention.mode, [retention.unit === 'days' ? 'Days' : 'Years']: retention.period },
+    },
+  };
+  const option = ['--object-lock-configuration', JSON.stringify(configuration)];
+  return awsCommand(target, 's3api', 'put-object-lock-configuration', '--bucket', bucket, ...option);
 }
 
 /** Returns the command that turns the encryption of new objects on or off. */

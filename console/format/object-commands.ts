@@ -1,6 +1,8 @@
 import { awsCommand, curlCommand, type LabelledCommand, type Target } from './commands.ts';
 import { grantToEverybody } from './documents.ts';
 import type { Entry as ListedEntry } from '../s3/listing.ts';
+import type { Retention } from '../s3/object-lock.ts';
+import type { Place } from '../s3/objects.ts';
 
 /*
  * Commands for objects and folders: what dialogs show before a transfer, and the list of transfers after it.
@@ -138,4 +140,29 @@ export function presignCommand(
     `                                ExpiresIn=${seconds}))`,
   ].join('\n');
   return { label: 'Python (boto3)', command };
+}
+
+const ofVersion = ({ bucket, key, versionId }: Place): string[] => [
+  ...['--bucket', bucket, '--key', key],
+  ...(versionId === undefined ? [] : ['--version-id', versionId]),
+];
+
+/** Returns the command that sets the retention of a version, or removes it. */
+export function retentionCommand(
+  target: Target,
+  place: Place,
+  retention: Retention | undefined,
+  bypass: boolean,
+): string {
+  const document = JSON.stringify(
+    retention ? { Mode: retention.mode, RetainUntilDate: retention.until.toISOString() } : {},
+  );
+  const words = ['put-object-retention', ...ofVersion(place), '--retention', document];
+  return awsCommand(target, 's3api', ...words, ...(bypass ? ['--bypass-governance-retention'] : []));
+}
+
+/** Returns the command that puts a version under a legal hold, or lifts it. */
+export function legalHoldCommand(target: Target, place: Place, on: boolean): string {
+  const status = `Status=${on ? 'ON' : 'OFF'}`;
+  return awsCommand(target, 's3api', 'put-object-legal-hold', ...ofVersion(place), '--legal-hold', status);
 }

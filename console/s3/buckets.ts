@@ -39,10 +39,15 @@ export async function headBucket(client: S3Client, bucket: string): Promise<Buck
   };
 }
 
-/** Creates a bucket. @throws S3Failure BucketAlreadyExists, InvalidBucketName, TooManyBuckets, … */
-export async function createBucket(client: S3Client, bucket: string, region: string): Promise<void> {
+/**
+ * Creates a bucket.
+ * @param hasLock with object lock, and so with versioning
+ * @throws S3Failure BucketAlreadyExists, InvalidBucketName, TooManyBuckets, …
+ */
+export async function createBucket(client: S3Client, bucket: string, region: string, hasLock = false): Promise<void> {
   const body = writeXml(createBucketConfiguration, { locationConstraint: region });
-  await client.send({ method: 'PUT', bucket, ...(region !== '' && { body }) });
+  const headers = hasLock ? { 'x-amz-bucket-object-lock-enabled': 'true' } : {};
+  await client.send({ method: 'PUT', bucket, headers, ...(region !== '' && { body }) });
 }
 
 export async function deleteBucket(client: S3Client, bucket: string): Promise<void> {

@@ -2,6 +2,7 @@ import { uriEncode } from './address.ts';
 import type { S3Client, S3Request } from './client.ts';
 import { S3Failure } from './failure.ts';
 import { decodeMetadata, encodeMetadata, fromHeader } from './header-text.ts';
+import { lockOf, type ObjectLock } from './object-lock.ts';
 import { getTags } from './tags.ts';
 import { writeXml } from './xml.ts';
 import { copyPartResult } from '../../shared/documents/copy.ts';
@@ -34,6 +35,7 @@ export interface ObjectHead {
   /** Checksums by algorithm. */
   readonly checksums: Readonly<Record<string, string>>;
   readonly expiration: string;
+  readonly lock: ObjectLock;
 }
 
 const metaPrefix = 'x-amz-meta-';
@@ -79,6 +81,7 @@ export async function headObject(
     ),
     checksums,
     expiration: headers.get('x-amz-expiration') ?? '',
+    lock: lockOf(headers),
   };
 }
 

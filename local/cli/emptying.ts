@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Option } from 'commander';
-import { second } from '../../shared/ports/durations.ts';
+import { sparingly } from './progress.ts';
 import { count } from '../../shared/command-line/report.ts';
 import { option } from '../../shared/command-line/option.ts';
 import { sizeText } from '../../shared/command-line/sizes.ts';
@@ -183,8 +183,6 @@ export interface ConfirmedOptions {
 
 /** How often a bucket is emptied again that clients write to meanwhile. */
 const attempts = 5;
-/** The interval between two lines of progress, in milliseconds. */
-const tellEvery = second;
 
 /** Returns the option that takes the place of typing the name. */
 export function yesOption(): Option {
@@ -276,16 +274,6 @@ export async function emptyAndRemove(
       if (left === 1) throw new OperatorError(`${bucket} is being written to: suspend its project, and run this again`);
     }
   }
-}
-
-/** Returns a function that writes a line of progress to standard error, at most once a second. */
-function sparingly(line: () => string): () => void {
-  let toldAt = Date.now();
-  return () => {
-    if (Date.now() - toldAt < tellEvery) return;
-    toldAt = Date.now();
-    process.stderr.write(`${line()}\n`);
-  };
 }
 
 /** `1 key has versions under a retention period or a legal hold` */

@@ -2,6 +2,7 @@ import { grants, isPublicGrant, type Acl, type Permission } from './acl.ts';
 import type { IdentityVerdict } from './identity-rights.ts';
 import type { Caller, Privilege } from './identity.ts';
 import type { ConditionKey } from './policy-keys.ts';
+import type { Grants } from './policies/policy.ts';
 import { needOf, writing, type Action } from './rights.ts';
 
 /**
@@ -67,8 +68,8 @@ export interface OwnedVersion extends Owned {
 export interface Evidence {
   /** Returns what a user's own policies say about the question. Never a promise for users with full access. */
   identity(): IdentityVerdict | Promise<IdentityVerdict>;
-  /** Returns the bucket policy's verdict on the question. */
-  policy(): 'none' | Promise<'allow' | 'deny' | 'none'>;
+  /** Returns the bucket policy's verdict on the question, by these of its statements that allow something. */
+  policy(grants: Grants): 'none' | Promise<'allow' | 'deny' | 'none'>;
   /** Tells whether the policy leaves the bucket's owner the right to read, replace and delete it. */
   sparesOwner(): Promise<boolean>;
   /** Returns the version that the question is about, or undefined if it does not exist. */
@@ -89,7 +90,8 @@ const policyActions: ReadonlySet<string> = new Set(['GetBucketPolicy', 'PutBucke
  *
  * A user's own policies come first. What they deny is denied. What they allow is allowed as far as it is to the user's project, by the rules
  * below. What they do not mention is allowed only in the project's own buckets, and there as to a stranger: by a policy that names the user or
- * everybody, or by an ACL that grants it to everybody (docs/adr/0080-identity-policies.md).
+ * everybody, or by an ACL that grants it to everybody. What their boundary does not allow is allowed there by a policy that names the user alone
+ * (docs/adr/0080-identity-policies.md).
  *
  * Checks in this order: a bucket policy's Deny; its Allow; ownership, which gives every user of the project that owns a
  * bucket full control of the bucket and everything in it, and every user of the project that owns a version full
@@ -116,6 +118,7 @@ export async function mayDo(
   const asked = caller.kind === 'anonymous' ? 'allow' : evidence.identity();
   const identity = typeof asked === 'string' ? asked : await asked;
   const isAllowedByOwn = identity === 'full' || identity === 'allow';
+  const isLimited = identity === 'limited';
   const isInsider = bucket !== undefined && isOf(caller, bucket.owner);
   if (identity === 'deny' || !(isAllowedByOwn || isInsider)) return false;
   if (need.on === 'service') return need.by === 'everybody' || caller.kind === 'user';
@@ -123,14 +126,15 @@ export async function mayDo(
 
   const isOfOwner = (project: string): boolean => isAllowedByOwn && isOf(caller, project);
   const isGranted = (acl: Acl, permission: Permission): boolean =>
-    grants(isAllowedByOwn ? acl : acl.filter(isPublicGrant), caller, permission);
+    !isLimited && grants(isAllowedByOwn ? acl : acl.filter(isPublicGrant), caller, permission);
   const owns = isOfOwner(bucket.owner);
   if (need.on === 'owner') return owns && (need.privilege === undefined || hasPrivilege(caller, need.privilege));
-  const verdict = await evidence.policy();
+  const verdict = await evidence.policy(isLimited ? 'to the user' : 'all');
   if (verdict === 'deny') return owns && policyActions.has(question.action) && (await evidence.sparesOwner());
   if (owns && (identity === 'full' || need.on !== 'object' || question.unlessDenied)) return true;
 
   const isAllowed = verdict === 'allow';
+  if (isLimited && !isAllowed) return false;
   if (question.unlessDenied) return isAllowed || !isInsider;
   switch (need.on) {
     case 'bucket':

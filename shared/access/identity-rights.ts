@@ -7,8 +7,11 @@ import type { IdentityPolicy } from './policies/policy-rule.ts';
 import { identityPolicyParsing, PreparedPolicy, resourceOf } from './policies/policy.ts';
 import type { PolicyQuestion } from './policies/policy-evaluate.ts';
 
-/** What policies say about an action. `full`: this one and every other of S3 and of Stillage's own, on every resource. */
-export type IdentityVerdict = 'full' | 'allow' | 'none' | 'deny';
+/**
+ * What policies say about an action. `full`: this one and every other of S3 and of Stillage's own, on every resource. `limited`: the boundary
+ * allows none of it, which leaves what the policy of a bucket allows to the user by name.
+ */
+export type IdentityVerdict = 'full' | 'allow' | 'none' | 'limited' | 'deny';
 
 /** The text of the managed policy `FullAccess`, which users have unless others are attached. It leaves IAM and roles to others. */
 export const fullAccessText = JSON.stringify({
@@ -56,7 +59,10 @@ export class PreparedRights {
       boundary === undefined && session === undefined && policies.length === 1 && policies[0] === fullAccess;
   }
 
-  /** Evaluates the rights. A boundary or a session policy that does not allow an action denies it, whatever the policy of a bucket says. */
+  /**
+   * Evaluates the rights. What session policies do not allow is denied, whatever the policy of a bucket allows to their parent, and so is to a
+   * session with policies what the parent's boundary does not allow.
+   */
   verdict(question: PolicyQuestion): IdentityVerdict | Promise<IdentityVerdict> {
     if (this.#isFull && !question.action.includes(':')) return 'full';
     return this.#evaluate(question);
@@ -68,7 +74,8 @@ export class PreparedRights {
     for (const set of this.#sets) verdicts.push(await set.verdict(question));
     if (verdicts.includes('deny')) return 'deny';
     const [own, ...limits] = verdicts;
-    return limits.every((one) => one === 'allow') ? own! : 'deny';
+    if (limits.every((one) => one === 'allow')) return own!;
+    return this.#rights.session === undefined ? 'limited' : 'deny';
   }
 
   #prepared(): readonly PreparedPolicy[] {

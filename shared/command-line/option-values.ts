@@ -164,3 +164,9 @@ export const hostAndPort = read((value, refuse) => {
   if (/^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\]):\d{1,5}$/.test(target)) return target;
   return refuse('Must be a host and a port, such as hooks.internal:443.');
 });
+
+/** The beginning of keys. */
+export const keyPrefix = checked((text) => {
+  if (text !== '' && Buffer.byteLength(text) <= 1024 && !/\p{Cc}/u.test(text)) return;
+  throw new AccountRefusal('a prefix must have 1 to 1024 bytes, none of them a control character');
+});

@@ -91,13 +91,16 @@ describe('a disk that is full', () => {
       created = await command('customer', 'create', `acme-${number}`);
     // Now there is none, not even for the name of the next service.
     await again.kill();
+    // If a part of a page still fits, the engine calls it an input/output error.
+    const said =
+      /^stillage: the table cannot be written: (?:No space left on device|Input\/output error): make room on its disk, .*\n$/m;
+    const withBucket = await command('start', '--port', '0', '--workers', workers, '--buckets', 'new');
+    expect([withBucket.code, withBucket.stderr]).toEqual([1, expect.stringMatching(said)]);
+    expect(withBucket.stderr).not.toMatch(/^ +at /m);
     again = await startAgain(['--workers', workers]);
     expect((await ask({ path: '/full/kept' })).body.equals(kept)).toBe(true);
     const refused = await ask({ method: 'PUT', path: '/full/new', body: 'new' });
     expect([refused.status, refused.text.includes('<Code>SlowDown</Code>')]).toEqual([503, true]);
-    // If a part of a page still fits, the engine calls it an input/output error.
-    const said =
-      /^stillage: the table cannot be written: (?:No space left on device|Input\/output error): make room on its disk, .*\n$/m;
     expect([created.code, created.stderr]).toEqual([1, expect.stringMatching(said)]);
     expect(created.stderr).not.toMatch(/^ +at /m);
     // It needs room to forget what it has freed, and there is nothing to free.

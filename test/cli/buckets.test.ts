@@ -56,6 +56,30 @@ atEachPlace({ isRunning: true }, (at) => {
       );
     });
 
+    it('show their locked versions, with mode, end and hold', async () => {
+      const Bucket = bucketName('locked');
+      await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+      const until = 1000 * Math.ceil(Date.now() / 1000) + 3_600_000;
+      const period = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: new Date(until) } as const;
+      const { VersionId: retained } = await put(client, Bucket, '2030/a', 'content', period);
+      await put(client, Bucket, '2030/a', 'free');
+      const { VersionId: held } = await put(client, Bucket, 'b', 'content', { ObjectLockLegalHoldStatus: 'ON' });
+      await put(client, Bucket, 'c', 'content', { ObjectLockLegalHoldStatus: 'OFF' });
+      const first = { key: '2030/a', versionId: retained, hold: false, mode: 'GOVERNANCE', until };
+      const second = { key: 'b', versionId: held, hold: true };
+      expect(await run('bucket', 'locks', Bucket)).toEqual([first, second]);
+      expect(await run('bucket', 'locks', Bucket, '--prefix', '2030/')).toEqual([first]);
+      expect(await run('bucket', 'locks', Bucket, '--prefix', 'c')).toEqual([]);
+      const shown = new Date(until).toISOString().replace('.000Z', 'Z');
+      expect((await text('bucket', 'locks', Bucket)).split('\n').map((line) => line.split(/ +/))).toEqual([
+        ['KEY', 'VERSION', 'MODE', 'UNTIL', 'HOLD'],
+        ['2030/a', retained, 'GOVERNANCE', shown, '-'],
+        ['b', held, '-', '-', 'ON'],
+        [''],
+      ]);
+      expect(await text('bucket', 'locks', bucket)).toBe('no locked versions\n');
+    });
+
     it('have quotas, beside those of their projects', async () => {
       await text('quota', 'set', bucket, '--bytes', '10MiB');
       await text('quota', 'set', bucket, '--objects', '5');

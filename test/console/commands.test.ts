@@ -1,4 +1,9 @@
-import { GetBucketAclCommand, GetObjectAclCommand, PutObjectAclCommand } from '@aws-sdk/client-s3';
+import {
+  GetBucketAclCommand,
+  GetObjectAclCommand,
+  PutObjectAclCommand,
+  PutObjectLockConfigurationCommand,
+} from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
 import {
@@ -15,6 +20,7 @@ import * as cors from '../../console/s3/cors.ts';
 import * as lifecycle from '../../console/s3/lifecycle.ts';
 import * as monitoring from '../../console/s3/monitoring.ts';
 import * as multipart from '../../console/s3/multipart.ts';
+import * as objectLock from '../../console/s3/object-lock.ts';
 import * as objects from '../../console/s3/objects.ts';
 import * as tags from '../../console/s3/tags.ts';
 import * as website from '../../console/s3/website.ts';
@@ -26,7 +32,7 @@ import { file, largeFile, makeBucket, row } from './support/buckets.ts';
 import { consoleUnderTest } from './support/console.ts';
 
 const under = consoleUnderTest();
-const modules = { access, buckets, cors, lifecycle, monitoring, multipart, objects, tags, website };
+const modules = { access, buckets, cors, lifecycle, monitoring, multipart, objectLock, objects, tags, website };
 
 type Verb = 'put' | 'delete' | 'create' | 'copy' | 'rename' | 'replace' | 'complete' | 'abort';
 type NameOf<M> = Extract<keyof M, `${Verb}${string}`>;
@@ -54,6 +60,17 @@ async function uploaded(page: Page): Promise<string> {
   await row(page, 'b.txt').waitFor();
   await page.getByRole('link', { name: 'Transfers' }).click();
   return copied(page, 'AWS CLI: Upload');
+}
+
+/** Gives the bucket of a page object lock, and a version that may be locked. */
+async function locked(page: Page): Promise<void> {
+  const Bucket = new URL(page.url()).pathname.split('/')[2]!;
+  await setVersioning(under.sdk(), Bucket, 'Enabled');
+  const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled' } as const;
+  await under.sdk().send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration }));
+  await put(under.sdk(), Bucket, 'a.txt', 'a version');
+  await page.getByRole('link', { name: 'Transfers' }).click();
+  await page.goBack();
 }
 
 interface Shown {
@@ -154,11 +171,21 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
     command: '--metadata-directive REPLACE',
     open: (page) => page.getByRole('button', { name: 'Edit: Metadata' }).click(),
   },
-  createBucket: {
-    path: () => '/',
-    command: 's3 mb s3://my-bucket',
-    open: (page) => page.getByRole('button', { name: 'Create bucket' }).first().click(),
-  },
+  createBucket: [
+    {
+      path: () => '/',
+      command: 's3 mb s3://my-bucket',
+      open: (page) => page.getByRole('button', { name: 'Create bucket' }).first().click(),
+    },
+    {
+      path: () => '/',
+      command: 'create-bucket --bucket my-bucket --region us-east-1 --object-lock-enabled-for-bucket',
+      open: async (page) => {
+        await page.getByRole('button', { name: 'Create bucket' }).first().click();
+        await page.getByLabel('Object lock').check();
+      },
+    },
+  ],
   deleteBucket: {
     path: () => '/',
     command: 'delete-object --bucket BUCKET --key "$key" --version-id "$version"',
@@ -178,6 +205,20 @@ const table: Readonly<Record<Change, Shown | readonly Shown[]>> = {
       },
     },
   ],
+  putObjectLock: { path: settings('lock'), command: 'put-object-lock-configuration --bucket BUCKET' },
+  putRetention: {
+    path: details('properties'),
+    command: 'put-object-retention --bucket BUCKET --key a.txt --version-id',
+    open: async (page) => {
+      await locked(page);
+      await page.getByRole('button', { name: 'Edit: Object lock' }).click();
+    },
+  },
+  putLegalHold: {
+    path: details('properties'),
+    command: '--legal-hold Status=ON',
+    open: locked,
+  },
   putEncryption: { path: settings('overview'), command: 'put-bucket-encryption --bucket BUCKET' },
   putTags: {
     path: details('properties'),

@@ -15,9 +15,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openExistingData } from '../../local/server/data-directory/data-directory.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
-import { itemKey } from '../../shared/storage/table/keys/keys.ts';
+import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
+import { isFollowed, itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { LayoutTooNew, checkLayout, claimLayout, sealedLayout } from '../../shared/storage/table/layout.ts';
 import { sdk } from '../support/clients/clients.ts';
 import { CountedBytes } from '../support/storage/fixed-deps.ts';
@@ -122,6 +122,15 @@ describe('a data directory, between the last release and this one', () => {
       } finally {
         expect(await service.stop()).toBe(0);
       }
+      if (release === 'first-former') {
+        for (const [command, said] of [
+          ['doctor', /: sound\n/],
+          ['compact', /^table: .* now\n$/],
+        ] as const) {
+          const { code, stdout, stderr } = await runProgram([command, '--data', data]);
+          expect([command, code, stdout, stderr]).toEqual([command, 0, expect.stringMatching(said), '']);
+        }
+      }
       await expectScrubClean(data);
     }
 
@@ -155,15 +164,20 @@ describe('data of a later layout', () => {
     try {
       await (await startService({ data })).stop();
       const key = itemKey.deployment('layout');
-      const opened = await openExistingData(data);
-      expect(await opened.table.get(key)).toMatchObject(sealedLayout);
-      await opened.table.write([{ key, put: { version: 8, leastReader: 1, leastWriter: 7, r: 'later' } }]);
-      await opened.table.close();
       const line =
         /^stillage: --data: cannot use \S+: the data is in layout 7, and this version of Stillage knows layouts up to \d+: run the later version that wrote it\n$/;
-      for (const args of [['start', '--port', '0'], ['scrub'], ['customer', 'list']]) {
-        const { code, stderr } = await runProgram([...args, '--data', data]);
-        expect([code, stderr]).toEqual([1, expect.stringMatching(line)]);
+      for (const leastReader of [1, 7]) {
+        const table = await LmdbTable.open(join(data, 'table'), { isFollowed });
+        if (leastReader === 1) expect(await table.get(key)).toMatchObject(sealedLayout);
+        await table.write([{ key, put: { version: 8, leastReader, leastWriter: 7, r: 'later' } }]);
+        await table.close();
+        const writing = [['start', '--port', '0'], ['scrub'], ['customer', 'list'], ['compact']];
+        for (const args of leastReader === 7 ? [...writing, ['doctor']] : writing) {
+          const { code, stderr } = await runProgram([...args, '--data', data]);
+          expect([args, code, stderr]).toEqual([args, 1, expect.stringMatching(line)]);
+        }
+        // It only reads.
+        if (leastReader === 1) expect((await runProgram(['doctor', '--data', data])).code).toBe(0);
       }
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { schemeOptions } from '../support/clients/certificates.ts';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { exchange, RawConnection, type RawRequest } from '../support/clients/raw-client.ts';
 import { startService, type Service } from '../support/programs/server.ts';
+import { workersOf } from '../support/programs/worker-processes.ts';
 import { freePort } from '../support/runs/free-port.ts';
 import { runs } from '../support/runs/runs.ts';
 import { memoryOf } from './processes.ts';
@@ -45,6 +46,16 @@ beforeAll(async () => {
     const path = `/bucket/${String(at).padStart(200, '0')}`;
     expect((await client.send({ method: 'PUT', path, body: 'x' })).status).toBe(200);
   }
+  const body =
+    '<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></IndexDocument></WebsiteConfiguration>';
+  expect((await client.send({ method: 'PUT', path: '/bucket', query: 'website', body })).status).toBe(200);
+  const index = {
+    method: 'PUT',
+    path: '/bucket/index.html',
+    body: 'x'.repeat(30_000),
+    headers: { 'x-amz-acl': 'public-read' },
+  };
+  expect((await client.send(index)).status).toBe(200);
   client.close();
   await service.stop();
 });
@@ -82,16 +93,29 @@ describe.each(cases)(
         const ports = { api: service.port, website: service.port, console: consolePort, metrics: metricsPort };
         const url = `${listener === 'metrics' ? 'http' : scheme}://localhost:${ports[listener]}`;
         const bytes = `GET ${target} HTTP/1.1\r\nhost: ${host}:${ports[listener]}\r\n\r\n`.repeat(pipelined);
-        const memory: number[] = [];
+        const processes = async (): Promise<number[]> => [service.pid, ...(await workersOf(service))];
+        const begun = await processes();
+        const memory: number[][] = [];
         const lateness: number[] = [];
-        for (let at = 0; at < bursts; at += 1) {
-          await burst(url, bytes, authority);
+        const ask = async (): Promise<void> => {
           const asked = performance.now();
           expect((await exchange(service.url, health, authority)).status).toBe(200);
           lateness.push(performance.now() - asked);
-          memory.push(memoryOf(service.pid));
+        };
+        for (let at = 0; at < bursts; at += 1) {
+          // While a burst lasts, and after it.
+          const lasts = burst(url, bytes, authority);
+          await ask();
+          await lasts;
+          await ask();
+          // None has died, and was replaced by an empty one.
+          expect(await processes()).toEqual(begun);
+          memory.push(begun.map(memoryOf));
         }
-        expect(Math.max(...memory) - memory[1]!, String(memory)).toBeLessThan(mostGrowth);
+        for (const [at] of begun.entries()) {
+          const grown = Math.max(...memory.map((each) => each[at]!)) - memory[1]![at]!;
+          expect(grown, JSON.stringify(memory)).toBeLessThan(mostGrowth);
+        }
         // What a burst asks for would take minutes on a busy machine.
         expect(Math.max(...lateness), String(lateness)).toBeLessThan(20_000);
         const stopped = performance.now();

@@ -29,6 +29,9 @@ export const buckets: Dictionary['buckets'] = {
   keepVersions: 'Versionen behalten',
   keepVersionsHint:
     'Überschriebene und gelöschte Objekte lassen sich zurückholen. Später kann das angehalten, aber nicht abgeschaltet werden.',
+  lock: 'Objektsperre',
+  lockHint:
+    'Versionen lassen sich bis zu einem Zeitpunkt vor dem Löschen schützen. Versionen werden behalten; abschalten lässt sich das nicht.',
   encrypt: 'Neue Objekte verschlüsseln',
   createdNotice: (name) => `${name} wurde angelegt.`,
   deleteTitle: (name) => `${name} löschen?`,

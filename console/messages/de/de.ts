@@ -4,7 +4,7 @@ import { shell, keys, signIn } from './shell.ts';
 import { buckets } from './buckets.ts';
 import { objects, links } from './objects.ts';
 import { details, acl } from './details.ts';
-import { settings, lifecycle, policyFaults } from './settings.ts';
+import { settings, lifecycle, lock, policyFaults } from './settings.ts';
 import { monitoring, alarms } from './monitoring.ts';
 import { website, cors } from './website.ts';
 import { transfers, activity } from './transfers.ts';
@@ -24,6 +24,7 @@ export const de: Dictionary = {
   acl,
   settings,
   lifecycle,
+  lock,
   policyFaults,
   website,
   cors,

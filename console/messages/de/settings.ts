@@ -10,6 +10,7 @@ export const settings: Dictionary['settings'] = {
   cors: 'CORS',
   monitoring: 'Überwachung',
   alarms: 'Alarme',
+  lock: 'Objektsperre',
   bucketTagLimit: 'Ein Bucket hat höchstens 50 Tags.',
   blockPublic: 'Öffentlichen Zugriff sperren',
   blockPublicHint: 'Diese Schalter gehen jeder ACL und Richtlinie vor.',
@@ -50,6 +51,27 @@ export const settings: Dictionary['settings'] = {
   deletePolicy: 'Richtlinie löschen',
   policyOk: 'Wohlgeformt.',
   policyPublic: 'So, wie sie dasteht, lässt sie alle zu.',
+};
+
+export const lock: Dictionary['lock'] = {
+  off: 'Nie eingeschaltet: Wer löschen darf, kann Versionen löschen.',
+  needsVersioning: 'Die Objektsperre braucht Versionierung. Sie wird im Überblick eingeschaltet.',
+  on: 'Versionen lassen sich sperren, jede bis zu einem Zeitpunkt oder bis zur Aufhebung ihrer Aufbewahrungspflicht. Die Versionierung bleibt an.',
+  forGood: 'Sie lässt sich nicht wieder abschalten, und ein Bucket mit gesperrten Versionen nicht löschen.',
+  enable: 'Einschalten …',
+  enableTitle: (bucket) => `Objektsperre für ${bucket} einschalten?`,
+  enableSubmit: 'Endgültig einschalten',
+  retention: 'Aufbewahrung neuer Versionen',
+  retentionHint: 'Für Versionen, die ohne eigene Frist hochgeladen werden. Vorhandene bleiben, wie sie sind.',
+  mode: 'Modus',
+  none: 'Keine',
+  modes: { GOVERNANCE: 'Governance', COMPLIANCE: 'Compliance' },
+  governanceHint: 'Wer das Recht dazu hat, kann die Frist kürzen oder aufheben.',
+  complianceHint: 'Niemand kann die Frist kürzen oder aufheben, auch nicht der Betreiber des Dienstes.',
+  period: 'Dauer',
+  periodBad: '1 bis 36.500 Tage oder 1 bis 100 Jahre.',
+  unit: 'Einheit',
+  units: { days: 'Tage', years: 'Jahre' },
 };
 
 export const lifecycle: Dictionary['lifecycle'] = {

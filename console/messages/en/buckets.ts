@@ -25,6 +25,8 @@ export const buckets = {
   region: 'Region',
   keepVersions: 'Keep versions',
   keepVersionsHint: 'Overwritten and deleted objects can be brought back. It can be suspended later, not turned off.',
+  lock: 'Object lock',
+  lockHint: 'Versions can be kept from being deleted until a time. It keeps versions, and cannot be turned off.',
   encrypt: 'Encrypt new objects',
   createdNotice: (name: string) => `${name} was created.`,
   deleteTitle: (name: string) => `Delete ${name}?`,

@@ -8,6 +8,7 @@ export const settings = {
   cors: 'CORS',
   monitoring: 'Monitoring',
   alarms: 'Alarms',
+  lock: 'Object lock',
   bucketTagLimit: 'A bucket can have at most 50 tags.',
   blockPublic: 'Block public access',
   blockPublicHint: 'These switches override every ACL and policy.',
@@ -48,6 +49,27 @@ export const settings = {
   deletePolicy: 'Delete policy',
   policyOk: 'Well-formed.',
   policyPublic: 'As written, it lets everybody in.',
+};
+
+export const lock = {
+  off: 'Never turned on: versions can be deleted by whoever may delete.',
+  needsVersioning: 'Object lock needs versioning, which is turned on in the overview.',
+  on: 'Versions can be locked, each until a time or until its legal hold is lifted. Versioning stays on.',
+  forGood: 'It cannot be turned off again, and a bucket with locked versions cannot be deleted.',
+  enable: 'Turn on …',
+  enableTitle: (bucket: string) => `Turn on object lock for ${bucket}?`,
+  enableSubmit: 'Turn on for good',
+  retention: 'Retention of new versions',
+  retentionHint: 'For versions that are uploaded without a retention of their own. Those that exist stay as they are.',
+  mode: 'Mode',
+  none: 'None',
+  modes: { GOVERNANCE: 'Governance', COMPLIANCE: 'Compliance' },
+  governanceHint: 'Whoever has the right to bypass it can shorten or lift it.',
+  complianceHint: 'Nobody can shorten or lift it, not even the operator of the service.',
+  period: 'Period',
+  periodBad: 'From 1 to 36,500 days, or 1 to 100 years.',
+  unit: 'Unit',
+  units: { days: 'Days', years: 'Years' },
 };
 
 export const lifecycle = {

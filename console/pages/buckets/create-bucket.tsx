@@ -32,16 +32,17 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
   const [name, setName] = useState('');
   const [region, setRegion] = useState(target.region);
   const [versions, setVersions] = useState(false);
+  const [locks, setLocks] = useState(false);
   const [encrypt, setEncrypt] = useState(false);
   const { failure, busy, save } = useSaving();
   const isBad = name.length > 2 && !isBucketName(name);
   const { client } = session.value!;
 
   const create = async (): Promise<void> => {
-    await createBucket(client, name, region === target.region ? '' : region);
+    await createBucket(client, name, region === target.region ? '' : region, locks);
     // The bucket exists now, even if its settings fail.
     await attempt(async () => {
-      if (versions) await putVersioning(client, name, 'Enabled');
+      if (versions && !locks) await putVersioning(client, name, 'Enabled');
       if (encrypt) await putEncryption(client, name, true);
     });
     onCreated(name);
@@ -49,8 +50,19 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
 
   const shown = name || 'my-bucket';
   const command = [
-    awsCommand(target, 's3', 'mb', `s3://${shown}`, '--region', region),
-    ...(versions ? [versioningCommand(target, shown, 'Enabled')] : []),
+    locks
+      ? awsCommand(
+          target,
+          's3api',
+          'create-bucket',
+          '--bucket',
+          shown,
+          '--region',
+          region,
+          '--object-lock-enabled-for-bucket',
+        )
+      : awsCommand(target, 's3', 'mb', `s3://${shown}`, '--region', region),
+    ...(versions && !locks ? [versioningCommand(target, shown, 'Enabled')] : []),
     ...(encrypt ? [encryptionCommand(target, shown, true)] : []),
   ].join('\n');
   return (
@@ -82,11 +94,24 @@ function CreateBucket({ onCreated }: { readonly onCreated: (name: string) => voi
         )}
       </Field>
       <label class="check">
-        <input type="checkbox" checked={versions} onChange={(event) => setVersions(event.currentTarget.checked)} />
+        <input
+          type="checkbox"
+          checked={versions || locks}
+          disabled={locks}
+          onChange={(event) => setVersions(event.currentTarget.checked)}
+        />
         <span>
           {texts.keepVersions}
           <br />
           <span class="hint">{texts.keepVersionsHint}</span>
+        </span>
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={locks} onChange={(event) => setLocks(event.currentTarget.checked)} />
+        <span>
+          {texts.lock}
+          <br />
+          <span class="hint">{texts.lockHint}</span>
         </span>
       </label>
       <label class="check">

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { MonitoringError } from './monitoring-error.tsx';
 import { MonitoringSwitch } from './monitoring-switch.tsx';
-import { localTime, periodFor, presets, type Preset, type Range } from './periods.ts';
+import { periodFor, presets, type Preset, type Range } from './periods.ts';
 import { curlCommand } from '../../format/commands.ts';
+import { localTime } from '../../format/local-time.ts';
 import { locale, minute, number, size, t } from '../../messages/messages.ts';
 import {
   getMetricData,

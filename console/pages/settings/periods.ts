@@ -28,8 +28,3 @@ export function periodFor({ start, end }: Range, now: number): number {
   const fits = (period: number): boolean => period >= shortest && span / period <= maxDatapoints;
   return periods.find(fits) ?? Math.ceil(span / maxDatapoints / 86_400) * 86_400;
 }
-
-/** Returns a time as a field of type `datetime-local` holds it: of the local clock, to the minute. */
-export function localTime(at: number): string {
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}

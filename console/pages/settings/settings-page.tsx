@@ -2,6 +2,7 @@ import { AccessSection } from './access-section.tsx';
 import { AlarmsSection } from './alarms-section.tsx';
 import { CorsSection } from './cors-section.tsx';
 import { LifecycleSection } from './lifecycle-section.tsx';
+import { LockSection } from './lock-section.tsx';
 import { MonitoringSection } from './monitoring-section.tsx';
 import { OverviewSection } from './overview-section.tsx';
 import { WebsiteSection } from './website-section.tsx';
@@ -18,6 +19,7 @@ const sections = {
   alarms: AlarmsSection,
   access: AccessSection,
   lifecycle: LifecycleSection,
+  lock: LockSection,
   website: WebsiteSection,
   cors: CorsSection,
 } as const;

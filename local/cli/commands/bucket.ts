@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
 import * as operand from '../operands.ts';
+import { listLocks, locksVerb } from './bucket-locks.ts';
 import { projectCommands } from './project.ts';
 import {
   bucketsOf,
@@ -26,6 +27,7 @@ import { argument, command } from '../../../functions/admin/command.ts';
 
 export const bucketCommands = {
   list: listBuckets,
+  locks: listLocks,
   /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
   removePolicy: command('bucket remove-policy', { bucket: argument.text }, async ({ buckets }, given) => {
     const bucket = await buckets.load(given.bucket);
@@ -62,6 +64,7 @@ export function bucketFamily(): Command {
         );
       },
     }),
+    locksVerb(),
     verb<ConfirmedOptions>({
       name: 'empty',
       does: 'Remove all objects, versions and uploads of a bucket, also while the service runs',

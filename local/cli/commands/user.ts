@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import * as z from 'zod/mini';
-import { AccountRefusal } from '../../../shared/access/account-names.ts';
 import { accesses, shortPolicy, type Access } from '../../../shared/access/short-policy.ts';
 import { parsePrivilege } from '../../../shared/accounts/administration.ts';
 import { checkPolicy } from '../../../shared/accounts/user-policies.ts';
 import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import { option } from '../../../shared/command-line/option.ts';
-import { checked } from '../../../shared/command-line/option-values.ts';
+import { checked, keyPrefix } from '../../../shared/command-line/option-values.ts';
 import { family, verb } from '../command.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
@@ -63,7 +62,7 @@ export function userFamily(): Command {
         option(
           '--prefix <prefix>',
           'the beginning of the keys that the user may use, with --bucket',
-          checked(keyPrefix),
+          keyPrefix,
         ).default(undefined, 'all keys'),
         option('--access <access>', 'what the user may do there, with --bucket')
           .choices(accesses)
@@ -141,11 +140,6 @@ function policyOf(of: { bucket?: string; prefix?: string; access?: Access }): st
 function bucketName(text: string): string {
   checkBucketName(text);
   return text;
-}
-
-function keyPrefix(text: string): string {
-  if (text !== '' && Buffer.byteLength(text) <= 1024 && !/\p{Cc}/u.test(text)) return text;
-  throw new AccountRefusal('a prefix must have 1 to 1024 bytes, none of them a control character');
 }
 
 function privilegeVerbs(): readonly Command[] {

@@ -52,7 +52,9 @@ export async function compact(
   });
   try {
     const table = new LmdbTable(environment, { isFollowed });
-    await claimLayoutOf(table);
+    await claimLayoutOf(table).catch((error: unknown) => {
+      throw cannotUse(data, error);
+    });
     const lock = await lockDirectory(data, table, randomness, () => endProcess(data, 'unreachable'));
     try {
       return await replaceTable(data, environment, onProgress, seals);

@@ -1,10 +1,18 @@
 import { access, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
-import { damageOf, isWritten, lostWith, nameOf } from '../../../shared/adapters/embedded/table-file/stored-entries.ts';
+import {
+  damageOf,
+  isWritten,
+  itemOf,
+  lostWith,
+  nameOf,
+} from '../../../shared/adapters/embedded/table-file/stored-entries.ts';
 import { NotATable, TablePages, type StoredEntry } from '../../../shared/adapters/embedded/table-file/table-pages.ts';
 import { isWritable } from '../../../shared/adapters/embedded/blobs/writable.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
+import { checkLayoutItem, layoutKey } from '../../../shared/storage/table/layout.ts';
+import { cannotUse } from '../data-directory/data-directory.ts';
 import { isServed } from '../data-directory/service-lock.ts';
 
 /** A finding: damage of a data directory. */
@@ -54,7 +62,10 @@ export async function examine(data: string, examination: Examination): Promise<E
   return { ...examined, findings: findings + examined.findings };
 }
 
-/** Examines the table of a data directory that nothing commits to. Changes nothing. */
+/**
+ * Examines the table of a data directory that nothing commits to. Changes nothing.
+ * @throws OperatorError if a later version wrote it, in a layout that this one cannot read
+ */
 export async function examineTable(data: string, { onFinding, onProgress, onEntry }: Examination): Promise<Examined> {
   let findings = 0;
   const found: Found = (kind, where, what) => {
@@ -70,7 +81,8 @@ export async function examineTable(data: string, { onFinding, onProgress, onEntr
         if (entry.database === 'items') counts.items += 1;
         if (entry.database === 'blobs') counts.blobs += 1;
         const damage = damageOf(entry);
-        if (damage !== undefined) found(entry.database === 'items' ? 'item' : 'small-blob', nameOf(entry), damage);
+        if (damage === undefined) checkLayoutOf(data, entry);
+        else found(entry.database === 'items' ? 'item' : 'small-blob', nameOf(entry), damage);
         await onEntry?.(entry);
       },
       isWritten,
@@ -90,6 +102,17 @@ export async function examineTable(data: string, { onFinding, onProgress, onEntr
     };
   } finally {
     await table.close();
+  }
+}
+
+/** @throws OperatorError if the entry names a layout that this program does not know */
+function checkLayoutOf(data: string, entry: StoredEntry): void {
+  const item = itemOf(entry, layoutKey);
+  if (item === undefined) return;
+  try {
+    checkLayoutItem(item, 'read');
+  } catch (error) {
+    throw cannotUse(data, error);
   }
 }
 

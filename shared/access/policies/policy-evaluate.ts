@@ -103,16 +103,25 @@ export class PreparedPolicy {
   }
 }
 
+/** Which statements of a bucket's policy may allow something: all, or those alone that name the user, in a bucket of the user's project. */
+export type Grants = 'all' | 'to the user';
+
 /**
  * Returns the statements of a bucket's policy that apply to a caller. Of the owner's own users, those whose policies allow nothing are
  * allowed it by statements that name them, or everybody: to name their project is to leave it to its policies.
  * @param owner of the bucket, by canonical id
  */
-export function rulesFor({ statements }: Policy, caller: Caller, owner: string): readonly Rule[] {
-  const isInsider = caller.kind === 'user' && caller.project.id === owner;
-  return statements.filter(({ effect, principals }) =>
-    isInsider && effect === 'Allow' ? isNamed(principals, caller) : isAbout(principals, caller),
-  );
+export function rulesFor(
+  { statements }: Policy,
+  caller: Caller,
+  owner: string,
+  grants: Grants = 'all',
+): readonly Rule[] {
+  const insider = caller.kind === 'user' && caller.project.id === owner ? caller : undefined;
+  return statements.filter(({ effect, principals }) => {
+    if (insider === undefined || effect === 'Deny') return isAbout(principals, caller);
+    return isNamed(principals, insider) || (grants === 'all' && principals === 'everybody');
+  });
 }
 
 /** Returns the resource of a question as the policy of a bucket names it. Bucket actions never match the resources in the bucket, nor object actions the bucket. */

@@ -78,7 +78,7 @@ export function isAbout(principals: Principals, caller: Caller): boolean {
   );
 }
 
-/** Tells whether the principals include the caller by name, or everybody: not only as one of a project. */
+/** Tells whether the principals include the caller by name: not only as one of a project or of everybody. */
 export function isNamed(principals: Principals, caller: User): boolean {
-  return principals === 'everybody' || principals.some(({ user }) => user === caller.id);
+  return principals !== 'everybody' && principals.some(({ user }) => user === caller.id);
 }

@@ -2,7 +2,14 @@ import type { Acl } from '../../access/acl.ts';
 import { mayDo, type Evidence, type OwnedVersion, type Question } from '../../access/authorise.ts';
 import type { AccessKeys, Caller } from '../../access/identity.ts';
 import { arnOf, PreparedRights, type IdentityVerdict } from '../../access/identity-rights.ts';
-import { allowsAnonymous, PreparedPolicy, resourceOf, rulesFor, type Policy } from '../../access/policies/policy.ts';
+import {
+  allowsAnonymous,
+  PreparedPolicy,
+  resourceOf,
+  rulesFor,
+  type Grants,
+  type Policy,
+} from '../../access/policies/policy.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
@@ -27,7 +34,7 @@ interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
 /** The facts that depend on the caller and the request alone. An unchanged policy is the same object. */
 interface KnownCaller {
   readonly facts: ConditionFacts;
-  readonly prepared: Map<Policy, PreparedPolicy>;
+  readonly prepared: Readonly<Record<Grants, Map<Policy, PreparedPolicy>>>;
   /** Undefined for anonymous callers. */
   readonly rights: PreparedRights | undefined;
 }
@@ -101,7 +108,8 @@ export class RequestAuthoriser {
 
   #evidence(question: Question, ground: Ground, bucket: Bucket): Omit<Evidence, 'identity'> {
     return {
-      policy: () => (bucket.documents.policy === undefined ? 'none' : this.#policy(question, ground, bucket)),
+      policy: (grants) =>
+        bucket.documents.policy === undefined ? 'none' : this.#policy(question, ground, bucket, grants),
       sparesOwner: async () => (await bucketPolicy(bucket, this.#deps))?.bindsOwner !== true,
       allowsAnonymous: async () => {
         const found = await bucketPolicy(bucket, this.#deps);
@@ -130,15 +138,20 @@ export class RequestAuthoriser {
     });
   }
 
-  async #policy(question: Question, ground: Ground, bucket: Bucket): Promise<'allow' | 'deny' | 'none'> {
+  async #policy(
+    question: Question,
+    ground: Ground,
+    bucket: Bucket,
+    grants: Grants,
+  ): Promise<'allow' | 'deny' | 'none'> {
     const found = await bucketPolicy(bucket, this.#deps);
     if (found === undefined) return 'none';
     const { action, key } = question;
     const { facts, prepared } = this.#knownOf(ground.caller);
     const policy =
-      prepared.get(found.policy) ??
-      new PreparedPolicy(rulesFor(found.policy, ground.caller, bucket.project), this.#budget);
-    prepared.set(found.policy, policy);
+      prepared[grants].get(found.policy) ??
+      new PreparedPolicy(rulesFor(found.policy, ground.caller, bucket.project, grants), this.#budget);
+    prepared[grants].set(found.policy, policy);
     const verdict = await policy.verdict({
       action,
       resource: resourceOf(action, bucket.name, key),
@@ -156,7 +169,7 @@ export class RequestAuthoriser {
   #knownOf(caller: Caller): KnownCaller {
     const known = this.#known.get(caller) ?? {
       facts: new ConditionFacts({ ...this.#request, caller }),
-      prepared: new Map<Policy, PreparedPolicy>(),
+      prepared: { all: new Map<Policy, PreparedPolicy>(), 'to the user': new Map<Policy, PreparedPolicy>() },
       rights: caller.kind === 'user' ? new PreparedRights(caller.rights, this.#budget) : undefined,
     };
     this.#known.set(caller, known);

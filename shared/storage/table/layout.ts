@@ -54,6 +54,14 @@ export async function checkLayout(table: KeyValueTable, use: 'read' | 'write'): 
 }
 
 /**
+ * Does the same as {@link checkLayout}, by the item that says which one it is.
+ * @throws LayoutTooNew
+ */
+export function checkLayoutItem(item: Attributes, use: 'read' | 'write'): void {
+  known(decodeLayout(item), use);
+}
+
+/**
  * Does the same as {@link checkLayout}, and records that the program may write its own layout from now on, unless
  * recorded already.
  * @returns the layout that is recorded

@@ -54,6 +54,11 @@ export function mayBeLocked({ retention, legalHold }: ObjectLock): boolean {
   return legalHold === 'ON' || retention !== undefined;
 }
 
+/** Returns whether a version is protected at a time by which retention periods end. */
+export function isLocked({ retention, legalHold }: ObjectLock, now: number): boolean {
+  return legalHold === 'ON' || (retention !== undefined && isInForce(retention, now));
+}
+
 /**
  * Checks that a version may be removed permanently.
  * @param now the time by which retention periods end

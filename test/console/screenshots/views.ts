@@ -144,6 +144,7 @@ export const views: readonly View[] = [
   },
   { name: 'settings-access', path: settings('access') },
   { name: 'settings-lifecycle', path: settings('lifecycle') },
+  { name: 'settings-lock', path: settings('lock') },
   { name: 'settings-website', path: settings('website', sample.site) },
   {
     name: 'settings-redirect',

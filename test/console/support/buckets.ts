@@ -13,12 +13,18 @@ import { removeBucket } from '../../support/programs/service-under-test.ts';
 /** A new bucket of alice's with these keys, each with a content of its own. */
 export async function makeBucket(under: ConsoleUnderTest, keys: readonly string[]): Promise<string> {
   const client = under.sdk();
-  const bucket = bucketName();
+  const bucket = nameForBucket(under);
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
-  // Files share a deployment, and a project has few buckets.
-  if (isCloud) onTestFinished(() => removeBucket(client, bucket));
   await Promise.all(keys.map((key) => put(client, bucket, key, `content of ${key}`)));
   return bucket;
+}
+
+/** A name for a new bucket of alice's. */
+export function nameForBucket(under: ConsoleUnderTest): string {
+  const name = bucketName();
+  // Files share a deployment, and a project has few buckets.
+  if (isCloud) onTestFinished(() => removeBucket(under.sdk(), name));
+  return name;
 }
 
 /** The row of a name in the list of objects. */

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { LockPanel, type HeadProps } from './lock-panel.tsx';
 import { awsCommand } from '../../../format/commands.ts';
 import { downloadCommand } from '../../../format/object-commands.ts';
 import { exactDate, number, size, t } from '../../../messages/messages.ts';
@@ -64,6 +65,7 @@ export function PropertiesTab({ place, object }: HeadProps) {
       </section>
       <Headers place={place} object={object} />
       <Metadata place={place} object={object} />
+      <LockPanel place={place} object={object} />
       <TagsPanel tagged={place} max={10} limit={texts.tagLimit} />
       <section>
         <CommandLine command={awsCommand(target, 's3api', 'head-object', '--bucket', bucket, '--key', key)} />
@@ -74,11 +76,6 @@ export function PropertiesTab({ place, object }: HeadProps) {
       </section>
     </>
   );
-}
-
-interface HeadProps {
-  readonly place: Place;
-  readonly object: ObjectHead;
 }
 
 function Headers({ place, object }: HeadProps) {

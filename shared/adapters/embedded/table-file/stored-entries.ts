@@ -1,10 +1,10 @@
 import type { Database } from 'lmdb';
 import { crc32 } from 'node:zlib';
-import { ItemDamaged } from '../../../ports/key-value-table.ts';
+import { ItemDamaged, type Attributes, type ItemKey } from '../../../ports/key-value-table.ts';
 import { checksumOf, hasChecksums, isSmallBlobRef } from '../blobs/blob-ref.ts';
 import { isRecord } from '../table/feed-log.ts';
 import { decodeItem } from '../table/item-encoding.ts';
-import { decodeItemKey } from '../table/item-key.ts';
+import { decodeItemKey, encodeItemKey } from '../table/item-key.ts';
 import { LmdbEnvironment } from '../table/lmdb-environment.ts';
 import { seal, unseal } from '../table/sealed-item.ts';
 import { engineTree, type PageDamage, type StoredEntry } from './table-pages.ts';
@@ -107,6 +107,11 @@ export function isWritten(entry: StoredEntry): boolean {
     if (error instanceof ItemDamaged) return false;
     throw error;
   }
+}
+
+/** Returns the item that an entry has under this key. Undefined: it is another entry. */
+export function itemOf({ database, key, value }: StoredEntry, wanted: ItemKey): Attributes | undefined {
+  return database === items && key.equals(encodeItemKey(wanted)) ? decodeItem(unseal(key, value)) : undefined;
 }
 
 /** Names an entry: an item by both parts of its key. */

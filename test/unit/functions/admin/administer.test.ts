@@ -1,4 +1,4 @@
-import { byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
+import { asService, byOperator } from '../../../../shared/storage/version-changes/service-authorisation.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { administer, type AdministrationAnswer } from '../../../../functions/admin/administer.ts';
 import { administrationDeps } from '../../../../functions/admin/deps.ts';
@@ -6,6 +6,7 @@ import type { AdministrationDeps } from '../../../../functions/admin/command.ts'
 import { administrationCommands, families } from '../../../../local/cli/commands/families.ts';
 import type { NewKey } from '../../../../shared/accounts/key-administration.ts';
 import { CryptoRandomness } from '../../../../shared/adapters/system/crypto-randomness.ts';
+import { noObjectAttributes } from '../../../../shared/storage/versions/object-attributes.ts';
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
 import { alarmAdapters, SetClock } from '../../../support/storage/fixed-deps.ts';
 import { ephemeralStores } from '../../../../local/server/data-directory/ephemeral-stores.ts';
@@ -142,6 +143,38 @@ describe('administration', () => {
     expect(first.buckets[0]).toMatchObject({ project: 'shop@acme', objects: 0, bytes: 0 });
   });
 
+  it('lists locked versions page by page, of one key as of many', async () => {
+    await user();
+    const { id } = (await result(ask('project show', { project: 'shop@acme' }))) as { id: string };
+    await deps.buckets.create(byOperator, 'backups', id, 1000, { objectLock: {} });
+    const legalHold = 'ON';
+    const put = async (key: string, lock: { readonly legalHold?: 'ON' } = {}): Promise<void> => {
+      await deps.objects.put(asService(await deps.buckets.load('backups'), key), {
+        ...{ marker: false, size: 0, md5: new Uint8Array(16), owner: id, content: { kind: 'blob', ref: key } },
+        ...{ contentType: undefined, checksum: undefined, encryption: undefined },
+        ...{ objectAttributes: noObjectAttributes, ...lock },
+      });
+    };
+    await put('many', { legalHold });
+    for (let at = 0; at < 1000; at += 1) await put('many');
+    await put('none');
+    for (let at = 0; at < 200; at += 1) await put(`one-${String(at).padStart(3, '0')}`, { legalHold });
+    interface Page {
+      readonly locked: readonly { readonly key: string; readonly hold: boolean }[];
+      readonly next?: object;
+    }
+    const pages: Page[] = [];
+    for (let next: object | undefined = {}; next !== undefined; next = pages.at(-1)!.next)
+      pages.push((await result(ask('bucket locks', { bucket: 'backups', ...next }))) as Page);
+    const found = pages.flatMap(({ locked }) => locked);
+    expect(found.map(({ key }) => key)).toEqual([
+      'many',
+      ...Array.from({ length: 200 }, (_, at) => `one-${String(at).padStart(3, '0')}`),
+    ]);
+    expect(found[0]).toEqual({ key: 'many', versionId: expect.any(String) as string, hold: true });
+    expect(pages.map(({ locked }) => locked.length)).toEqual([0, 199, 2]);
+  });
+
   it.each([
     ['key make', {}, 'unknown command "key make"'],
     ['toString', {}, 'unknown command "toString"'],
@@ -157,6 +190,8 @@ describe('administration', () => {
     ['key create', { user: 'a:b@c', random: 'yes' }, 'key create: random must be true or false'],
     ['quota set bucket', { bucket: 'b', bytes: -1 }, 'quota set bucket: bytes must be a whole number of at least 0'],
     ['quota show bucket', { bucket: 'nowhere' }, 'NoSuchBucket'],
+    ['bucket locks', { bucket: 'nowhere' }, 'NoSuchBucket'],
+    ['bucket locks', { bucket: 'b', after: '' }, 'bucket locks: after must be a string that is not empty'],
     ['link create', { bucket: 'b', key: 'k', expiresSeconds: 86_401 }, 'a link may be valid for 1 to 86400 seconds'],
     ['user show', { user: 'a:b@c' }, 'there is no project'],
     ['user create', { user: 'a:b@c', policy: '{}' }, 'the policy is not valid: Missing required field Statement'],

@@ -3,7 +3,17 @@ import { fullRights, parseIdentityPolicy } from '../../../../shared/access/ident
 import type { IdentityRights } from '../../../../shared/access/identity.ts';
 import type { IdentityPolicy } from '../../../../shared/access/policies/policy-rule.ts';
 import { person, type Person } from '../../../support/storage/pipeline-in-process.ts';
-import { isRefused, isThrough, rows, settings, stateOf, type Row, type Setting, type State } from './every-request.ts';
+import {
+  isRefused,
+  isThrough,
+  people as persons,
+  rows,
+  settings,
+  stateOf,
+  type Row,
+  type Setting,
+  type State,
+} from './every-request.ts';
 
 /*
  * Every operation, by users of the bucket's project and of one that its ACL grants everything to, with every kind of policy of their own,
@@ -94,15 +104,19 @@ const ofUpload: ReadonlySet<string> = new Set(['UploadPart', 'UploadPartCopy', '
 function mayPass(
   { of, own, boundary, session }: Held,
   { operation, expected, of: remark }: Row,
-  setting: Setting,
+  place: Place,
 ): boolean {
+  const setting = place === 'allowed by name' ? 'allowed' : place;
   // Who one is.
   if (operation === 'GetAccount') return true;
   const about = operation === 'ListBuckets' || operation === 'CreateBucket' ? 'service' : 'bucket';
   const verdict = own === 'FullAccess' ? 'allow' : say(own, about);
   const limits = [...(boundary ? [say([boundary], about)] : []), ...(session ? [say(session, about)] : [])];
-  if (verdict === 'deny' || limits.some((one) => one !== 'allow')) return false;
-  if (verdict === 'allow') return expected[setting].includes(of);
+  if (verdict === 'deny' || limits.includes('deny')) return false;
+  // A boundary limits what policies of identities allow, not what that of a bucket allows to the user itself, unless to one of its sessions.
+  const isLimited = limits.includes('none');
+  if (isLimited && (place !== 'allowed by name' || session !== undefined)) return false;
+  if (verdict === 'allow' && !isLimited) return expected[setting].includes(of);
   if (of !== 'owner' || about === 'service') return false;
   // The right to write into a bucket of their own project does not bring that to set tags.
   if (remark === 'with an ACL and tags') return setting === 'allowed';
@@ -121,8 +135,24 @@ const people = new Map<Held, Person>(
   ]),
 );
 
-describe.each(settings)('where a bucket is %s', (setting) => {
-  const tried = setting === 'allowed' || setting === 'granted' ? [...held, ...limited] : held;
+/** `allowed by name`: as `allowed`, but the policy names each user. */
+type Place = Setting | 'allowed by name';
+
+async function stateAt(place: Place): Promise<State> {
+  if (place !== 'allowed by name') return stateOf(place, [...people.values()]);
+  const state = await stateOf('private', [...people.values()]);
+  const AWS = [...people.values()].map(({ key, project }) => `arn:aws:iam::${project.id}:user/${key.accessKeyId}`);
+  const Statement = { Effect: 'Allow', Principal: { AWS }, Action: 's3:*', Resource: here };
+  const body = JSON.stringify({ Version: '2012-10-17', Statement });
+  const answer = await state.service.send({ method: 'PUT', path: '/bucket', query: 'policy', body }, persons.owner);
+  expect(answer.status, answer.text).toBe(204);
+  return state;
+}
+
+const places: readonly Place[] = [...settings, 'allowed by name'];
+
+describe.each(places)('where a bucket is %s', (place) => {
+  const tried = place.startsWith('allowed') || place === 'granted' ? [...held, ...limited] : held;
 
   it.each(rows.map((row) => [row.of === undefined ? row.operation : `${row.operation}: ${row.of}`, row] as const))(
     '%s',
@@ -130,12 +160,12 @@ describe.each(settings)('where a bucket is %s', (setting) => {
       const wrong: string[] = [];
       let state: State | undefined;
       for (const one of tried) {
-        state ??= await stateOf(setting, [...people.values()]);
+        state ??= await stateAt(place);
         const { table } = state.service;
         const written = table.feed.length;
         const answer = await state.service.send(row.request(state), people.get(one));
         const isThere = isThrough(answer, row);
-        if (isThere !== mayPass(one, row, setting)) wrong.push(`${nameOf(one)}: ${answer.status} ${answer.text}`);
+        if (isThere !== mayPass(one, row, place)) wrong.push(`${nameOf(one)}: ${answer.status} ${answer.text}`);
         if (!isThere && !isRefused(answer)) wrong.push(`${nameOf(one)}: ${answer.status} ${answer.text}`);
         if (table.feed.length !== written) {
           if (!isThere) wrong.push(`${nameOf(one)}: written`);
