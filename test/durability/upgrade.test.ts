@@ -8,6 +8,8 @@ import {
   GetObjectTaggingCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  PutObjectLegalHoldCommand,
+  PutObjectLockConfigurationCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
@@ -21,7 +23,7 @@ import { isFollowed, itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { LayoutTooNew, checkLayout, claimLayout, sealedLayout } from '../../shared/storage/table/layout.ts';
 import { sdk } from '../support/clients/clients.ts';
 import { CountedBytes } from '../support/storage/fixed-deps.ts';
-import { buildFormerRelease, type FormerRelease } from '../support/programs/former-release.ts';
+import { buildFormerRelease, programBeforeLocks, type FormerRelease } from '../support/programs/former-release.ts';
 import { MemoryTable } from '../support/storage/memory-table.ts';
 import { put, read, setVersioning, versionsOf } from '../support/storage/objects.ts';
 import { runProgram } from '../support/programs/program.ts';
@@ -146,7 +148,80 @@ describe('a data directory, between the last release and this one', () => {
     const [sealed, all] = await sealedShare(data);
     expect(sealed).toBe(all - 1);
   });
+
+  it('gets object lock on a bucket of the last release, which the next start keeps', async (context) => {
+    if (former === undefined) return context.skip('the commit of the last release is not in this clone');
+    const data = join(folder, 'locked');
+    const old = await startService({ data, root: former.root });
+    await sdk(old).send(new CreateBucketCommand({ Bucket }));
+    await setVersioning(sdk(old), Bucket, 'Enabled');
+    const { VersionId } = await put(sdk(old), Bucket, 'key', 'of the last release');
+    expect(await old.stop()).toBe(0);
+    const first = await startService({ data });
+    await enableObjectLock(sdk(first));
+    const hold = { Bucket, Key: 'key', VersionId, LegalHold: { Status: 'ON' } } as const;
+    await sdk(first).send(new PutObjectLegalHoldCommand(hold));
+    expect(await first.stop()).toBe(0);
+    expect(await layoutOf(data)).toMatchObject({ leastReader: 4, leastWriter: 4 });
+    const next = await startService({ data });
+    await expect(sdk(next).send(new DeleteObjectCommand({ Bucket, Key: 'key', VersionId }))).rejects.toMatchObject({
+      name: 'AccessDenied',
+    });
+    expect(await read(sdk(next), Bucket, 'key', VersionId)).toBe('of the last release');
+    expect(await next.stop()).toBe(0);
+    await expectScrubClean(data);
+  });
 });
+
+describe('a data directory with object lock', () => {
+  it('is refused by a program that knows nothing of locks, from the first bucket on, and keeps them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stillage-locks-'));
+    const data = join(folder, 'data');
+    const before = await programBeforeLocks();
+    try {
+      // Without a lock, either program may use it.
+      for (const root of [undefined, before.root]) {
+        const service = await startService({ data, ...(root !== undefined && { root }) });
+        expect(await service.stop()).toBe(0);
+      }
+      const service = await startService({ data });
+      await sdk(service).send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+      const lock = {
+        ObjectLockMode: 'COMPLIANCE',
+        ObjectLockRetainUntilDate: new Date(Date.now() + 3_600_000),
+      } as const;
+      const { VersionId } = await put(sdk(service), Bucket, 'key', 'content', lock);
+      expect(await service.stop()).toBe(0);
+      const refusal =
+        'the data is in layout 4, and this version of Stillage knows layouts up to 3: run the later version that wrote it';
+      await expect(startService({ data, root: before.root })).rejects.toThrow(refusal);
+      const again = await startService({ data });
+      expect(await read(sdk(again), Bucket, 'key', VersionId)).toBe('content');
+      await expect(sdk(again).send(new DeleteObjectCommand({ Bucket, Key: 'key', VersionId }))).rejects.toMatchObject({
+        name: 'AccessDenied',
+      });
+      expect(await again.stop()).toBe(0);
+    } finally {
+      await before.remove();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+function enableObjectLock(client: S3Client): Promise<unknown> {
+  const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled' } as const;
+  return client.send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration }));
+}
+
+/** Returns the layout that a data directory records. */
+async function layoutOf(data: string): Promise<unknown> {
+  const { table } = await openExistingData(data);
+  try {
+    return await table.get(itemKey.deployment('layout'));
+  } finally {
+    await table.close();
+  }
+}
 
 /** Returns how many items of a table are stored with a checksum, and how many there are. */
 async function sealedShare(data: string): Promise<[number, number]> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,4 +34,18 @@ export async function buildFormerRelease(): Promise<FormerRelease | undefined> {
   await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
   await run(process.execPath, ['bin/build.mjs', 'stillage'], { cwd: clone });
   return { root: clone, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** This program as if it knew layouts only up to that of policies of users, and nothing of object lock. */
+export async function programBeforeLocks(): Promise<FormerRelease> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-before-locks-'));
+  for (const name of ['bin', 'dist', 'package.json'])
+    await cp(join(root, name), join(folder, name), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const bundle = join(folder, 'dist/stillage.mjs');
+  const text = await readFile(bundle, 'utf8');
+  const known = 'knownLayout = lockedLayout;';
+  if (!text.includes(known)) throw new Error(`${bundle} has no ${known}`);
+  await writeFile(bundle, text.replace(known, 'knownLayout = identityLayout;'));
+  return { root: folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
