@@ -4,6 +4,7 @@ import { Accounts } from '../../shared/accounts/accounts.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { RequestAuthorisation } from '../../shared/protocol/authorisation/request-authorisation.ts';
 import type { OperationName } from '../../shared/protocol/operation-table.ts';
+import { VersionChain } from '../../shared/storage/version-changes/version-chain.ts';
 import { samples } from './hostile-requests.ts';
 import { idle, meddlings, prepareHostile, type Meddling } from './hostile-world.ts';
 import { explore, type Exploration } from './scheduler.ts';
@@ -75,6 +76,8 @@ const original = {
   confirm: Reflect.get(RequestAuthorisation.prototype, 'confirm'),
   commitConditions: Reflect.get(Buckets.prototype, 'commitConditions'),
   find: Reflect.get(Accounts.prototype, 'find'),
+  remove: Reflect.get(VersionChain.prototype, 'remove'),
+  revise: Reflect.get(VersionChain.prototype, 'revise'),
 } as const;
 
 const mutations: Readonly<Record<string, Mutation>> = {
@@ -114,6 +117,23 @@ const mutations: Readonly<Record<string, Mutation>> = {
   'no look right before a commit': {
     takeOut: () => vi.spyOn(Buckets.prototype, 'confirmedFor').mockImplementation(async (bucket) => bucket),
     ...{ operation: 'PutObjectTagging', meddling: 'the policy that allowed is removed', freeChecks: false },
+  },
+  'a removal takes no notice of locks': {
+    takeOut: () =>
+      vi.spyOn(VersionChain.prototype, 'remove').mockImplementation(function (this: VersionChain, current, target) {
+        return original.remove.call(this, current, target, 'own');
+      }),
+    ...{ operation: 'DeleteObject', meddling: 'what is there is locked', freeChecks: true },
+  },
+  'a lock leaves the write token': {
+    takeOut: () =>
+      vi.spyOn(VersionChain.prototype, 'revise').mockImplementation(function (this: VersionChain, found, revised) {
+        const changes = original.revise.call(this, found, revised);
+        return changes.map((change) =>
+          'put' in change ? { ...change, put: { ...change.put, r: found.version.token } } : change,
+        );
+      }),
+    ...{ operation: 'DeleteObject', meddling: 'what is there is locked', freeChecks: true },
   },
   'no look after a body that was waited for': {
     takeOut: () => vi.spyOn(Buckets.prototype, 'renewed').mockImplementation(async (bucket) => bucket),

@@ -36,8 +36,10 @@ type Setting = 'owner' | 'granted' | 'allowed' | 'object' | 'lister';
 export interface Meddling {
   readonly setting: Setting;
   readonly versioned?: true;
-  /** The loss: the name of the bucket, alt's permissions, the version, or the upload. */
-  readonly takes: 'name' | 'rights' | 'version' | 'upload';
+  /** Set if the bucket has object lock. */
+  readonly locks?: true;
+  /** The loss: the name of the bucket, alt's permissions, the version, the upload, or the possibility to remove the versions. */
+  readonly takes: 'name' | 'rights' | 'version' | 'upload' | 'removal';
   /** Set if the change is to an account. */
   readonly accounts?: true;
   /** The key of alt's requests, instead of `k`. */
@@ -92,7 +94,7 @@ interface Seed {
 /** Returns a function that creates the same initial state of a scenario each time. */
 export async function prepareHostile(scenario: HostileScenario): Promise<() => HostileWorld> {
   const { setting, versioned } = scenario.meddling;
-  const locks = locking.has(scenario.operation);
+  const locks = scenario.meddling.locks ?? locking.has(scenario.operation);
   const name = `${setting} ${versioned === true} ${locks}`;
   const seed = seeds.get(name) ?? plant(scenario.meddling, locks);
   seeds.set(name, seed);
@@ -386,14 +388,14 @@ class HostileWorld implements World {
   #judge(changes: readonly Change[], was: (key: ItemKey) => Attributes | undefined): void {
     if (this.#taken === undefined || this.#wrong !== undefined) return;
     const effects = changes.filter((change) => isEffect(change, was(change.key)));
-    const wrong = effects.find((change) => this.#isWrong(change));
+    const wrong = effects.find((change) => this.#isWrong(change, changes, was(change.key)));
     if (wrong) {
       const { operation } = this.#scenario;
       this.#wrong = `${operation} changes ${nameOf(wrong.key)} after what it was authorised on was taken away`;
     }
   }
 
-  #isWrong(change: Change): boolean {
+  #isWrong(change: Change, changes: readonly Change[], was: Attributes | undefined): boolean {
     const { operation, meddling, freeChecks } = this.#scenario;
     const { pk, sk } = change.key;
     const image = 'put' in change ? change.put : undefined;
@@ -416,6 +418,11 @@ class HostileWorld implements World {
       case 'upload':
         if (operation !== 'CompleteMultipartUpload' && operation !== 'AbortMultipartUpload') return false;
         return pk.startsWith('head/') || pk.startsWith('upload/');
+      case 'removal': {
+        // It may have moved: from current to noncurrent, or back.
+        const left = changes.find((other) => 'put' in other && other.put['i'] === was?.['i']);
+        return was?.['lh'] === 'ON' && !(left && 'put' in left && left.put['lh'] === 'ON');
+      }
     }
   }
 
@@ -574,6 +581,16 @@ export const meddlings = {
     ...{ setting: 'object', takes: 'version', versioned: true },
     act: async ({ buckets, objects }) =>
       objects.remove({ by: 'request', authorisation: asService(await buckets.load('photos'), 'k'), owner: 'main' }),
+  },
+  'what is there is locked': {
+    ...{ setting: 'owner', takes: 'removal', versioned: true, locks: true },
+    act: async ({ buckets, objects }) => {
+      const bucket = await buckets.load('photos');
+      for (const key of ['j', 'k']) {
+        const isThere = (await objects.find(bucket, key, 'null')) !== undefined;
+        if (isThere) await objects.relock(asService(bucket, key, 'null'), { legalHold: 'ON' });
+      }
+    },
   },
   'the upload is completed': {
     ...{ setting: 'owner', takes: 'upload' },
