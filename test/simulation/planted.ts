@@ -1,5 +1,6 @@
 import type { Change, Condition } from '../../shared/ports/key-value-table.ts';
 import { day } from '../../shared/ports/durations.ts';
+import type { Version } from '../../shared/storage/versions/versions.ts';
 import type { PlantedFault } from './deployment.ts';
 import type { DeploymentKind } from './simulation.ts';
 
@@ -18,6 +19,8 @@ const isVersion = ({ key: { pk } }: Change): boolean => pk.startsWith('head/');
 /** Without conditions, a former version is overwritten whatever its current state. */
 const unconditional = ({ expect: _, ...change }: Change & { expect?: unknown }): Change => change;
 
+const unlocked = ({ retention: _, legalHold: __, ...version }: Version): Version => version;
+
 /** Faults of a kind that a careless change could bring, one for each promise. */
 export const knownFaults: readonly KnownFault[] = [
   {
@@ -30,7 +33,7 @@ export const knownFaults: readonly KnownFault[] = [
           write(changes.some(isVersion) ? changes.map(unconditional) : changes, conditions);
       },
     },
-    message: /Nothing explains the answer|version chain .* is damaged|was answered 500|the counters of /,
+    message: /Nothing explains the answer|version chain .* is damaged|was answered 500|the counters of |is locked/,
   },
   {
     name: 'writes that are acknowledged before they are carried out',
@@ -45,7 +48,7 @@ export const knownFaults: readonly KnownFault[] = [
         };
       },
     },
-    message: /Nothing explains the answer|missing/,
+    message: /Nothing explains the answer|missing|is locked/,
   },
   {
     name: 'a feed that loses one record of a hundred',
@@ -120,5 +123,31 @@ export const knownFaults: readonly KnownFault[] = [
     },
     message: /was removed at .* before/,
     seed: 3,
+  },
+  {
+    name: 'governance that yields to everybody',
+    deployment: 'machine',
+    fault: {
+      services: ({ objects }) => {
+        const remove = objects.remove.bind(objects);
+        objects.remove = (removal) =>
+          remove(removal.by === 'request' ? { ...removal, override: 'governance' } : removal);
+        return {};
+      },
+    },
+    message: /is locked: .*"GOVERNANCE".*but by DeleteObjects? of .* it is removed/,
+  },
+  {
+    name: 'a lifecycle pass that takes no notice of locks',
+    deployment: 'cloud',
+    fault: {
+      lifecycle: (deps) => {
+        const remove = deps.objects.remove.bind(deps.objects);
+        deps.objects.remove = (removal) =>
+          remove('version' in removal ? { ...removal, version: unlocked(removal.version) } : removal);
+        return deps;
+      },
+    },
+    message: /is locked: .*but by .* it is removed/,
   },
 ];

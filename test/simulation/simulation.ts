@@ -8,6 +8,7 @@ import { CloudDeployment } from './cloud.ts';
 import { Stores, type Deployment, type PlantedFault } from './deployment.ts';
 import { Adversity, type Faults } from './faults.ts';
 import { Expiry } from './expiry.ts';
+import { Locks } from './locks.ts';
 import { MachineDeployment } from './machine.ts';
 import { Network } from './network.ts';
 import { QuotaScenario } from './quotas.ts';
@@ -100,7 +101,8 @@ class Simulation {
     const send: Send = (unsigned) => network.send(tenants.owner, unsigned, unsigned.method ?? 'GET');
     await this.#workload.prepare(send);
     const stage = { stores: this.#stores, deployment, network };
-    const scenarios = [new Rights(stage), new QuotaScenario(stage), new Expiry(stage)];
+    const locks = new Locks(stage);
+    const scenarios = [new Rights(stage), new QuotaScenario(stage), new Expiry(stage), locks];
     this.#stores.table.observe = (changes, by, before) => {
       try {
         for (const scenario of scenarios) scenario.observe(changes, by, before);
@@ -118,6 +120,7 @@ class Simulation {
       await scheduler.skip(scheduler.random.oneOf([0, hour, 5 * hour, day, 3 * day]) * scheduler.random.next());
     }
     await checkRemains(stage);
+    await locks.check();
     await this.#workload.audit(send);
     const unchecked = this.#checkHistories();
     const { events, now, hash } = scheduler;

@@ -12,8 +12,13 @@ const tenant = (name: string): Tenant => ({
   key: { accessKeyId: `KEYOF${name.toUpperCase()}`, secretAccessKey: `secret of ${name}` },
 });
 
-/** The owner of most buckets; whom policies grant something; who has no rights to anything. */
-export const tenants = { owner: tenant('owner'), guest: tenant('guest'), stranger: tenant('stranger') } as const;
+/** The owner of most buckets; whom policies grant something; who may weaken no lock; who has no rights to anything. */
+export const tenants = {
+  owner: tenant('owner'),
+  guest: tenant('guest'),
+  limited: tenant('limited'),
+  stranger: tenant('stranger'),
+} as const;
 
 /** The accounts of all tenants. */
 export const declarations: readonly ProjectDeclaration[] = Object.values(tenants).map(({ name, key }) => ({
