@@ -17,6 +17,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openExistingData } from '../../local/server/data-directory/data-directory.ts';
 import { LmdbEnvironment } from '../../shared/adapters/embedded/table/lmdb-environment.ts';
 import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
 import { isFollowed, itemKey } from '../../shared/storage/table/keys/keys.ts';
