@@ -48,7 +48,7 @@ export const knownFaults: readonly KnownFault[] = [
         };
       },
     },
-    message: /Nothing explains the answer|missing|is locked/,
+    message: /Nothing explains the answer|missing|is locked|with locks/,
   },
   {
     name: 'a feed that loses one record of a hundred',
@@ -136,6 +136,7 @@ export const knownFaults: readonly KnownFault[] = [
       },
     },
     message: /is locked: .*"GOVERNANCE".*but by DeleteObjects? of .* it is removed/,
+    seed: 3,
   },
   {
     name: 'a lifecycle pass that takes no notice of locks',
