@@ -118,6 +118,29 @@ describe('a deletion', () => {
     await expect.poll(() => bodies.length).toBe(2);
     expect([...bodies[1]!.matchAll(/<Key>(\w)<\/Key>/g)].map(([, key]) => key)).toEqual(['b', 'c']);
   });
+
+  it('shows as many failures as a request has, and says how many more there are', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await page.route(/\?delete=/, (route) => {
+      if (route.request().method() === 'OPTIONS') return route.continue();
+      const errors = Array.from(
+        { length: 1_050 },
+        (_, index) => `<Error><Key>${index}</Key><Code>AccessDenied</Code><Message>no</Message></Error>`,
+      );
+      const headers = { 'access-control-allow-origin': under.origin, 'access-control-expose-headers': '*' };
+      const body = `<DeleteResult>${errors.join('')}</DeleteResult>`;
+      return route.fulfill({ status: 200, headers, contentType: 'application/xml', body });
+    });
+    await row(page, 'a').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByTitle('Transfers, 1 with errors').click();
+    await page.getByText('and 50 more').waitFor();
+    expect(await page.locator('.failures strong').count()).toBe(1_000);
+    await page.locator('.notice').getByRole('button', { name: 'Close' }).click();
+    await expectAccessible(page);
+  });
 });
 
 describe('a move to another bucket', () => {
