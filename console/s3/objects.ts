@@ -109,16 +109,21 @@ export async function createFolder(client: S3Client, bucket: string, key: string
   await client.send({ method: 'PUT', bucket, key, headers });
 }
 
-export async function deleteObject(client: S3Client, bucket: string, key: string, versionId?: string): Promise<void> {
+export async function deleteObject(client: S3Client, bucket: string, doomed: Doomed): Promise<void> {
   // With a document, which can contain any name.
-  const { undeleted } = await deleteObjects(client, bucket, [versionId === undefined ? { key } : { key, versionId }]);
+  const { undeleted } = await deleteObjects(client, bucket, [doomed]);
   if (undeleted[0] !== undefined) throw new DeletionFailed(undeleted[0]);
 }
 
 export interface Doomed {
   readonly key: string;
   readonly versionId?: string;
+  /** Deletes the object only if it still has this ETag. What has been deleted gets no second delete marker then. */
+  readonly etag?: string;
 }
+
+/** A delete marker. */
+export type Marker = Required<Pick<Doomed, 'key' | 'versionId'>>;
 
 export interface Undeleted {
   readonly key: string;
@@ -139,13 +144,13 @@ export interface Deletion {
   /** The keys that were not deleted, with the reasons. */
   readonly undeleted: readonly Undeleted[];
   /** The delete markers that were created. Removing them undoes the deletion. */
-  readonly markers: readonly Required<Doomed>[];
+  readonly markers: readonly Marker[];
 }
 
 /** Deletes up to 1,000 objects or versions. */
 export async function deleteObjects(client: S3Client, bucket: string, doomed: readonly Doomed[]): Promise<Deletion> {
   const body = writeXml(deletions, { objects: doomed });
-  const once = doomed.some(({ versionId }) => versionId === undefined);
+  const once = doomed.some(({ versionId, etag }) => versionId === undefined && etag === undefined);
   const outcomes = deleteResult.content.read(
     await client.document({ method: 'POST', bucket, query: { delete: '' }, body, once }),
   );
@@ -284,17 +289,25 @@ export const requestToRename = (bucket: string, from: string, to: string): S3Req
   once: true,
 });
 
-/** Renames an object of any size within its bucket, in one request; readers see one of the two names. */
+/**
+ * Renames an object of any size within its bucket, in one request; readers see one of the two names.
+ *
+ * @param options.token makes it safe to rename once more where the answer was lost: the service knows what it has renamed
+ */
 export async function renameObject(
   client: S3Client,
   bucket: string,
   from: string,
   to: string,
-  options: { readonly ifAbsent?: boolean } = {},
+  options: { readonly ifAbsent: boolean; readonly token: string },
 ): Promise<void> {
   const request = requestToRename(bucket, from, to);
-  const headers = { ...request.headers, ...(options.ifAbsent && { 'if-none-match': '*' }) };
-  await client.send({ ...request, headers });
+  const headers = {
+    ...request.headers,
+    'x-amz-client-token': options.token,
+    ...(options.ifAbsent && { 'if-none-match': '*' }),
+  };
+  await client.send({ ...request, headers, once: false });
 }
 
 /**

@@ -8,7 +8,15 @@ import { getAcl, putAcl, withPublicRead } from '../s3/access.ts';
 import { isUnreachable } from '../s3/address.ts';
 import type { S3Client } from '../s3/client.ts';
 import { everyObject, everyVersion, type Entry, type ObjectEntry } from '../s3/listing.ts';
-import { copyObject, deleteObject, headObject, renameObject, type Doomed } from '../s3/objects.ts';
+import {
+  copyObject,
+  deleteObject,
+  DeletionFailed,
+  headObject,
+  renameObject,
+  type Doomed,
+  type Marker,
+} from '../s3/objects.ts';
 import { Conflicts, type Ask } from './conflicts.ts';
 import { batches, deletion, type Batch } from './deletion.ts';
 import { once, type Job } from './job.ts';
@@ -16,7 +24,7 @@ import { start } from './queue.ts';
 
 /*
  * Pausing or stopping cancels listings, and copies by parts. Other requests that change something are completed: without the response it
- * would be unknown what they did. A repeated rename would find no object, a repeated copy its own result, and a deletion could not be undone.
+ * would be unknown what they did. A repeated copy would find its own result, and a deletion could not be undone.
  */
 
 /** Something to move, and where it shall be. */
@@ -24,6 +32,9 @@ interface Move {
   readonly from: string;
   readonly to: string;
   readonly size: number;
+  readonly etag: string;
+  /** Names this move to the service. */
+  readonly token: string;
 }
 
 /** The chosen objects, and for a folder all objects in it, as it is listed. */
@@ -44,7 +55,10 @@ async function* moves(
   isWithinBucket: boolean,
 ): AsyncGenerator<readonly Move[]> {
   for await (const page of objects) {
-    const all = page.map(({ key, size }) => ({ from: key, to: rename(key), size }));
+    const all = page.map(({ key, size, etag }) => {
+      const token = crypto.getRandomValues(new Uint32Array(4)).join('-');
+      return { from: key, to: rename(key), size, etag, token };
+    });
     // Objects that keep their key need no request.
     yield isWithinBucket ? all.filter(({ from, to }) => from !== to) : all;
   }
@@ -68,6 +82,8 @@ export function startMove(
 ): Job<Move> {
   const conflicts = new Conflicts(options.ask);
   const isRename = kind !== 'copy' && from.bucket === to.bucket;
+  /** The ETags of what was copied: when the deletion that follows is repeated, the copy is not. */
+  const copied = new Map<Move, string>();
   return start<Move>({
     kind,
     title: options.title,
@@ -83,18 +99,31 @@ export function startMove(
       moves(snapshot(objectsOf(client, from.bucket, from.entries, signal)), to.rename, from.bucket === to.bucket),
     name: (item) => item.from,
     amount: () => 1,
-    work: (item, { signal }) =>
-      conflicts.write(item.to, async (key, ifAbsent) => {
-        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent });
+    work: async (item, { signal }) => {
+      const copy = async (key: string, ifAbsent: boolean): Promise<void> => {
+        if (isRename) return renameObject(client, to.bucket, item.from, key, { ifAbsent, token: item.token });
         const source = { bucket: from.bucket, key: item.from };
         // A copy gets the defaults of its bucket; what is moved stays as it is.
         const stored =
           kind === 'copy' || isUnreachable(item.from) ? undefined : await headObject(client, from.bucket, item.from);
         const options = { size: item.size, ifAbsent, signal, ...(stored && { stored }) };
         await copyObject(client, source, { bucket: to.bucket, key }, options);
-        if (kind !== 'copy') await deleteObject(client, from.bucket, item.from);
-      }),
+        copied.set(item, stored?.etag ?? item.etag);
+      };
+      if (!copied.has(item)) await conflicts.write(item.to, copy);
+      const etag = copied.get(item);
+      if (kind !== 'copy' && etag !== undefined) await deleteCopied(client, from.bucket, { key: item.from, etag });
+    },
   });
+}
+
+/** Deletes what was copied, unless it has changed since. It may be gone: when the answer to its deletion was lost. */
+async function deleteCopied(client: S3Client, bucket: string, doomed: Doomed): Promise<void> {
+  try {
+    await deleteObject(client, bucket, doomed);
+  } catch (error) {
+    if (!(error instanceof DeletionFailed && error.undeleted.code === 'NoSuchKey')) throw error;
+  }
 }
 
 /** Yields all pages as one, when the last of them is there. */
@@ -111,7 +140,7 @@ export function startDelete(
   entries: readonly Entry[],
   options: { readonly title: string; readonly undone?: () => void },
 ): Job<Batch> {
-  const markers: Required<Doomed>[] = [];
+  const markers: Marker[] = [];
   const job: Job<Batch> = start<Batch>({
     kind: 'delete',
     title: options.title,
@@ -169,12 +198,7 @@ export async function* contentOf(
 }
 
 /** Restores deleted objects by removing their delete markers. */
-export function startUndelete(
-  client: S3Client,
-  bucket: string,
-  markers: readonly Required<Doomed>[],
-  title: string,
-): Job<Batch> {
+export function startUndelete(client: S3Client, bucket: string, markers: readonly Marker[], title: string): Job<Batch> {
   return startVersionDelete(client, bucket, () => once(markers), {
     kind: 'undelete',
     title,

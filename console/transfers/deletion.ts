@@ -1,7 +1,7 @@
 import type { S3Client } from '../s3/client.ts';
 import { isFailure } from '../s3/failure.ts';
 import { latestVersion } from '../s3/listing.ts';
-import { deleteObjects, DeletionFailed, type Doomed } from '../s3/objects.ts';
+import { deleteObjects, DeletionFailed, type Doomed, type Marker } from '../s3/objects.ts';
 import type { JobSpec } from './job.ts';
 
 /** A request of up to 1,000 keys. */
@@ -32,7 +32,7 @@ export function batches(all: readonly Doomed[]): readonly Batch[] {
 export function deletion(
   client: S3Client,
   bucket: string,
-  onMarkers: (markers: readonly Required<Doomed>[]) => void = () => undefined,
+  onMarkers: (markers: readonly Marker[]) => void = () => undefined,
 ): Pick<JobSpec<Batch>, 'unit' | 'concurrency' | 'name' | 'amount' | 'work' | 'join'> {
   const unanswered = new Set<string>();
   return {
@@ -69,7 +69,7 @@ export function deletion(
 }
 
 /** Returns the delete marker that hides a key, if there is one. */
-async function markerOf(client: S3Client, bucket: string, key: string): Promise<Required<Doomed> | undefined> {
+async function markerOf(client: S3Client, bucket: string, key: string): Promise<Marker | undefined> {
   const latest = await latestVersion(client, bucket, key);
   return latest?.isMarker === true ? { key, versionId: latest.versionId } : undefined;
 }

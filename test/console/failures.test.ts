@@ -30,6 +30,24 @@ async function refuse(
   return () => count;
 }
 
+/** Lets the service execute the first request that matches, and loses the answer. */
+async function loseAnswer(page: Page, matching: RegExp): Promise<void> {
+  let lost = 0;
+  await page.route(matching, async (route) => {
+    if (route.request().method() === 'OPTIONS' || lost > 0) return route.continue();
+    lost++;
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+}
+
+async function moveTo(page: Page, name: string, bucket: string): Promise<void> {
+  await row(page, name).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Move to' }).click();
+  await page.getByLabel('Bucket', { exact: true }).fill(bucket);
+  await page.getByRole('button', { name: 'Move', exact: true }).click();
+}
+
 describe('an upload that fails', () => {
   it('is said on the page where one is, and counted until it is tried again', async (test) => {
     const bucket = await makeBucket(under, []);
@@ -62,13 +80,7 @@ describe('a deletion', () => {
     const bucket = await makeBucket(under, ['a', 'b']);
     await setVersioning(under.sdk(), bucket, 'Enabled');
     const page = await under.signedIn(test, `/b/${bucket}/`);
-    let lost = 0;
-    await page.route(/\?delete=/, async (route) => {
-      if (route.request().method() === 'OPTIONS' || lost > 0) return route.continue();
-      lost++;
-      await route.fetch();
-      await route.abort('connectionreset');
-    });
+    await loseAnswer(page, /\?delete=/);
     await row(page, 'a').click({ button: 'right' });
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByText('a deleted.').waitFor();
@@ -106,6 +118,29 @@ describe('a deletion', () => {
     await expect.poll(() => bodies.length).toBe(2);
     expect([...bodies[1]!.matchAll(/<Key>(\w)<\/Key>/g)].map(([, key]) => key)).toEqual(['b', 'c']);
   });
+
+  it('shows as many failures as a request has, and says how many more there are', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await page.route(/\?delete=/, (route) => {
+      if (route.request().method() === 'OPTIONS') return route.continue();
+      const errors = Array.from(
+        { length: 1_050 },
+        (_, index) => `<Error><Key>${index}</Key><Code>AccessDenied</Code><Message>no</Message></Error>`,
+      );
+      const headers = { 'access-control-allow-origin': under.origin, 'access-control-expose-headers': '*' };
+      const body = `<DeleteResult>${errors.join('')}</DeleteResult>`;
+      return route.fulfill({ status: 200, headers, contentType: 'application/xml', body });
+    });
+    await row(page, 'a').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByTitle('Transfers, 1 with errors').click();
+    await page.getByText('and 50 more').waitFor();
+    expect(await page.locator('.failures strong').count()).toBe(1_000);
+    await page.locator('.notice').getByRole('button', { name: 'Close' }).click();
+    await expectAccessible(page);
+  });
 });
 
 describe('a move to another bucket', () => {
@@ -117,13 +152,51 @@ describe('a move to another bucket', () => {
     await under.sdk().send(new PutBucketEncryptionCommand({ Bucket: from, ServerSideEncryptionConfiguration }));
     await put(under.sdk(), from, 'a', 'secret', { StorageClass: 'STANDARD_IA' });
     const page = await under.signedIn(test, `/b/${from}/`);
-    await row(page, 'a').click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Move to' }).click();
-    await page.getByLabel('Bucket', { exact: true }).fill(to);
-    await page.getByRole('button', { name: 'Move', exact: true }).click();
+    await moveTo(page, 'a', to);
     await expect.poll(() => keysOf(to)).toEqual(['a']);
     const head = await under.sdk().send(new HeadObjectCommand({ Bucket: to, Key: 'a' }));
     expect(head).toMatchObject({ ServerSideEncryption: 'AES256', StorageClass: 'STANDARD_IA' });
     await expect.poll(() => keysOf(from)).toEqual([]);
+  });
+
+  it('is done once the answer to its deletion was lost, and lays no second marker', async (test) => {
+    const from = await makeBucket(under, ['a']);
+    const to = await makeBucket(under, []);
+    await setVersioning(under.sdk(), from, 'Enabled');
+    const page = await under.signedIn(test, `/b/${from}/`);
+    await loseAnswer(page, /\?delete=/);
+    await moveTo(page, 'a', to);
+    await page.getByRole('link', { name: /Transfers/ }).click();
+    await page.locator('.job').getByText('1 of 1 · done').waitFor();
+    expect(await keysOf(to)).toEqual(['a']);
+    expect((await versionsOf(under.sdk(), from)).map(({ isMarker }) => isMarker)).toEqual([true, false]);
+  });
+
+  it('leaves what was replaced after it was copied', async (test) => {
+    const from = await makeBucket(under, ['a']);
+    const to = await makeBucket(under, []);
+    const page = await under.signedIn(test, `/b/${from}/`);
+    await page.route(/\?delete=/, async (route) => {
+      if (route.request().method() === 'POST') await put(under.sdk(), from, 'a', 'newer');
+      await route.continue();
+    });
+    await moveTo(page, 'a', to);
+    await page.locator('.notice').getByText('was changed in the meantime').waitFor();
+    expect([await keysOf(from), await keysOf(to)]).toEqual([['a'], ['a']]);
+  });
+});
+
+describe('a new name', () => {
+  it('whose answer was lost is given once', async (test) => {
+    const bucket = await makeBucket(under, ['a']);
+    const page = await under.signedIn(test, `/b/${bucket}/`);
+    await loseAnswer(page, /renameObject/);
+    await row(page, 'a').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('b');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: /Transfers/ }).click();
+    await page.locator('.job').getByText('1 of 1 · done').waitFor();
+    expect(await keysOf(bucket)).toEqual(['b']);
   });
 });

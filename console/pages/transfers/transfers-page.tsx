@@ -44,6 +44,9 @@ const icons: Readonly<Record<JobKind, IconName>> = {
   revoke: 'lock',
 };
 
+/** The number of failures shown: those of a whole batch of deletions. */
+const maxShown = 1_000;
+
 function JobRow({ job }: { readonly job: Job }) {
   const texts = t.value.transfers;
   const { spec, state, failures } = job;
@@ -99,13 +102,14 @@ function JobRow({ job }: { readonly job: Job }) {
       </div>
       {job.error.value !== undefined && <p class="failures bad">{explain(job.error.value).words}</p>}
       {failed > 0 && (
-        <ul class="failures">
-          {failures.value.slice(0, 100).map(({ name, error }) => (
-            <li key={name}>
+        <ul class="failures" tabIndex={0} aria-label={texts.failed(failed, number(failed))}>
+          {failures.value.slice(0, maxShown).map(({ name, error }, index) => (
+            <li key={index}>
               <strong>{visibleName(name)}</strong>: {explain(error).words}{' '}
               <span class="muted">{explain(error).detail}</span>
             </li>
           ))}
+          {failed > maxShown && <li>{t.value.common.andMore(number(failed - maxShown))}</li>}
         </ul>
       )}
     </section>

@@ -54,7 +54,7 @@ export function VersionsTab({
       if (sure === undefined) return;
     }
     await attempt(async () => {
-      await deleteObject(client, bucket, key, version.versionId);
+      await deleteObject(client, bucket, { key, versionId: version.versionId });
       changed();
     });
   };
