@@ -1,4 +1,4 @@
-import { truncate, writeFile } from 'node:fs/promises';
+import { rm, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../support/clients/raw-client.ts';
 import { alice } from '../support/programs/server.ts';
@@ -120,5 +120,24 @@ describe('a disk that is full', () => {
     await eventually(async () => expect((await exchange(last.url, put)).status).toBe(200));
     expect((await command('release')).code).toBe(0);
     expect(await last.stop()).toBe(0);
+  });
+
+  it('refuses in one line what needs a lock file that is gone', async (context) => {
+    if (!maySmallDisk) context.skip(noSmallDisk);
+    const { started, inside, send, command, startAgain } = await onSmallDisk();
+    expect((await send({ method: 'PUT', path: '/full' })).status).toBe(200);
+    expect(await started.stop()).toBe(0);
+    await rm(inside('table/lock.mdb'));
+    await expect(writeFile(inside('filler'), Buffer.alloc(64 * MiB))).rejects.toThrow('ENOSPC');
+    for (const words of [
+      ['bucket', 'list'],
+      ['start', '--port', '0'],
+    ]) {
+      const { code, stderr } = await command(...words);
+      const said = /^stillage: --data: cannot use [^\n]*there is no room for [^\n]*: make room on its disk\n$/;
+      expect([words, code, stderr]).toEqual([words, 1, expect.stringMatching(said)]);
+    }
+    await truncate(inside('filler'), 0);
+    expect(await (await startAgain()).stop()).toBe(0);
   });
 });

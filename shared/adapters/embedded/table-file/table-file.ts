@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, link, lstat, mkdir, open, rm, stat } from 'node:fs/promises';
+import { access, constants, link, lstat, mkdir, open, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../durable-directory.ts';
 import { NotATable, TablePages, type PageDamage } from './table-pages.ts';
@@ -63,8 +63,23 @@ export async function checkTableAccess(directory: string): Promise<void> {
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     );
     await access(isThere ? path : directory, constants.R_OK | constants.W_OK);
-    if (isThere && !(await stat(path)).isFile()) throw new Error(`${path} is not a file: move it away`);
+    if (!isThere) await checkRoom(directory);
+    else if (!(await stat(path)).isFile()) throw new Error(`${path} is not a file: move it away`);
   }
+}
+
+/** The bytes of the engine's lock file, rounded up to a large block. */
+const lockFileSize = 64 * 1024;
+
+/**
+ * Checks that there is room for a lock file. The engine creates it without its bytes, and ends the process by SIGBUS when it writes where
+ * a full disk has none.
+ */
+async function checkRoom(directory: string): Promise<void> {
+  const { bsize, bfree, bavail } = await statfs(directory);
+  const free = process.getuid?.() === 0 ? bfree : bavail;
+  if (free * bsize < lockFileSize)
+    throw new Error(`there is no room for ${join(directory, 'lock.mdb')}: make room on its disk`);
 }
 
 /** Tells whether this directory has a table file. An empty file does not count. */
@@ -91,6 +106,7 @@ export async function ensureTableFile(directory: string, create: (directory: str
   const draft = join(directory, `${randomBytes(6).toString('hex')}.draft`);
   await mkdir(draft, { mode: 0o700 });
   try {
+    await checkRoom(draft);
     await create(draft);
     await syncData(join(draft, 'data.mdb'));
     await link(join(draft, 'data.mdb'), path).catch((error: NodeJS.ErrnoException) => {
