@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HeldRequest } from '../support/clients/held-request.ts';
 import { PooledClient } from '../support/clients/pooled-client.ts';
-import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { requestBytes } from '../support/clients/raw-client.ts';
 import { expectScrubClean } from '../support/storage/scrub-clean.ts';
 import { alice, startService, type Service } from '../support/programs/server.ts';
@@ -127,7 +127,7 @@ interface Report {
 }
 
 async function release(): Promise<Report> {
-  const { code, stdout, stderr } = await runProgram(['release', '--data', data, '--json']);
+  const { code, stdout, stderr } = await runWarm(['release', '--data', data, '--json']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as Report;
 }
@@ -212,7 +212,7 @@ describe('the bytes of deleted objects', () => {
     await remove('key');
     await service.stop();
     expect(await bytesOnDisk()).toBeGreaterThan(MiB);
-    const { stdout } = await runProgram(['release', '--data', data]);
+    const { stdout } = await runWarm(['release', '--data', data]);
     expect(stdout).toBe('freed  1 MiB in 1 blob\nheld   nothing\n');
     expect(await bytesOnDisk()).toBe(0);
   });

@@ -9,6 +9,7 @@ import { blobsBelow } from '../support/disks/blobs-on-disk.ts';
 import { sdk } from '../support/clients/clients.ts';
 import { put, read, setVersioning } from '../support/storage/objects.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { RawConnection, requestBytes } from '../support/clients/raw-client.ts';
 import { expectScrubClean } from '../support/storage/scrub-clean.ts';
 import { alice, startService, type Service } from '../support/programs/server.ts';
@@ -41,8 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const scrub = (...args: string[]): Promise<Run> =>
-  runProgram(['scrub', '--data', data, ...args], { killAfter: 120_000 });
+const scrub = (...args: string[]): Promise<Run> => runWarm(['scrub', '--data', data, ...args]);
 
 interface Report {
   readonly findings: readonly { readonly kind: string; readonly where: string; readonly state: string }[];

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { expectScrubClean } from '../support/storage/scrub-clean.ts';
 import { startService, type Service } from '../support/programs/server.ts';
 import { patience } from '../support/runs/patience.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
     );
     expect(new Set([...puts, large].map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(removed.map(({ status }) => status))).toEqual(new Set([204]));
-    expect((await runProgram(['release', '--data', full])).code).toBe(0);
+    expect((await runWarm(['release', '--data', full])).code).toBe(0);
   });
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -53,7 +54,7 @@ async function copy(): Promise<string> {
   return data;
 }
 
-const compact = (data: string, ...args: string[]): Promise<Run> => runProgram(['compact', '--data', data, ...args]);
+const compact = (data: string, ...args: string[]): Promise<Run> => runWarm(['compact', '--data', data, ...args]);
 const tableOf = (data: string): string => join(data, 'table', 'data.mdb');
 const sizeOf = async (data: string): Promise<number> => (await stat(tableOf(data))).size;
 const drafts = async (data: string): Promise<string[]> =>

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sdk } from '../support/clients/clients.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { startService, type Service } from '../support/programs/server.ts';
 
 const objects = 400;
@@ -39,7 +40,7 @@ async function copy(): Promise<string> {
   return data;
 }
 
-const doctor = (data: string, ...args: string[]): Promise<Run> => runProgram(['doctor', '--data', data, ...args]);
+const doctor = (data: string, ...args: string[]): Promise<Run> => runWarm(['doctor', '--data', data, ...args]);
 const tableOf = (data: string): string => join(data, 'table', 'data.mdb');
 
 /** Returns the body of an object, or the name of the error. */
@@ -137,7 +138,7 @@ describe('stillage doctor', () => {
       expect(await answer(client, large)).toBe('large'.repeat(largeSize / 5));
       client.destroy();
     });
-    const scrub = await runProgram(['scrub', '--content', '--data', target]);
+    const scrub = await runWarm(['scrub', '--content', '--data', target]);
     expect([scrub.code, scrub.stdout]).toEqual([0, expect.stringContaining('everything is consistent')]);
     expect((await stat(target)).mode & 0o777).toBe(0o700);
     expect((await stat(join(target, 'master.key'))).mode & 0o777).toBe(0o600);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { families } from '../../local/cli/commands/families.ts';
 import { withHelpStyle } from '../../local/cli/help.ts';
 import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 
 /** A command with the words that lead to it. */
 interface Named {
@@ -64,7 +65,7 @@ describe('help', () => {
 });
 
 it('of the program names the variable of every option, and the documentation', async () => {
-  const { stdout } = await runProgram(['--help'], { env: { STILLAGE_STRICT_REGION: 'false' } });
+  const { stdout } = await runWarm(['--help'], { STILLAGE_STRICT_REGION: 'false' });
   const variables = commands.flatMap(({ command }) => command.options.flatMap(({ envVar }) => envVar ?? []));
   expect(variables).toContain('STILLAGE_STRICT_REGION');
   for (const variable of variables) expect(stdout).toMatch(new RegExp(`^  ${variable} +--`, 'm'));
@@ -83,14 +84,14 @@ describe('a mistake in the command line', () => {
     [['quota', 'set', 'bucket', '--bytes', 'much'], /^error: .*Must be a number of bytes/],
     [['key', 'create', 'a:b@c', '--id', 'x', '--random'], /^error: .*cannot be used with/],
   ])('%j ends with 2 and says what is wrong', async (args, line) => {
-    const { code, stdout, stderr } = await runProgram(args);
+    const { code, stdout, stderr } = await runWarm(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     if (typeof line === 'string') expect(stderr).toBe(line);
     else expect(stderr).toMatch(line);
   });
 
   it('does not make a data directory', async () => {
-    const { code, stderr } = await runProgram(['customer', 'list', '--data', '/nowhere/data']);
+    const { code, stderr } = await runWarm(['customer', 'list', '--data', '/nowhere/data']);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr:

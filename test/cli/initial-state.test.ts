@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { startService, type Service, type ServiceOptions } from '../support/programs/server.ts';
 
 let folder: string;
@@ -82,7 +83,7 @@ describe('the environment of a start', () => {
     [{ STILLAGE_BUCKETS: 'No_Bucket' }, /^error: option '--buckets <name>' value 'No_Bucket' .*\n$/],
     [{ STILLAGE_AWS_CREDENTIALS: 'true', AWS_ACCESS_KEY_ID: '' }, /^stillage: --aws-credentials: set AWS_.*\n$/],
   ])('is refused in a line: %j', async (env, line) => {
-    const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral'], { env });
+    const { code, stderr } = await runWarm(['start', '--port', '0', '--ephemeral'], env);
     expect(stderr).toMatch(line);
     expect(code).toBe(stderr.startsWith('error: ') ? 2 : 1);
   });
@@ -107,7 +108,7 @@ describe('--ephemeral', () => {
   });
 
   it('is refused in a line together with workers', async () => {
-    const { code, stderr } = await runProgram(['start', '--port', '0', '--ephemeral', '--workers', '2']);
+    const { code, stderr } = await runWarm(['start', '--port', '0', '--ephemeral', '--workers', '2']);
     expect(stderr).toMatch(/^stillage: --ephemeral cannot be used with --workers: .*\n$/);
     expect(code).toBe(2);
   });

@@ -6,6 +6,7 @@ import { LmdbTable } from '../../shared/adapters/embedded/table/lmdb-table.ts';
 import { itemKey } from '../../shared/storage/table/keys/keys.ts';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { startService } from '../support/programs/server.ts';
 
 const body = Buffer.alloc(100_000, 'large');
@@ -52,7 +53,8 @@ async function makeFormer(): Promise<void> {
 
 async function expectRefused(): Promise<void> {
   for (const command of [['start', '--port', '0'], ['customer', 'list'], ['scrub']]) {
-    const { code, stderr } = await runProgram([...command, '--data', data]);
+    const words = [...command, '--data', data];
+    const { code, stderr } = await (command[0] === 'start' ? runProgram(words) : runWarm(words));
     expect([command, code, stderr]).toEqual([
       command,
       1,

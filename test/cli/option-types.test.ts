@@ -1,7 +1,7 @@
 import { CommanderError, type Command, type Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { families } from '../../local/cli/commands/families.ts';
-import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 
 /**
  * Values that each option refuses, as do all commands that have it. An option that takes a value and is not here fails the test:
@@ -218,7 +218,7 @@ it('the program ends with 2 and a line, and does nothing', async () => {
     ['bucket', 'empty', 'A_b', '--yes'],
   ];
   for (const args of wrong) {
-    const { code, stdout, stderr } = await runProgram(args);
+    const { code, stdout, stderr } = await runWarm(args);
     expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: (?:option|command-argument) [^\n]+\n$/);
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { administer } from '../support/storage/administration.ts';
 import { textOf } from '../support/clients/expect-error.ts';
 import { untilFound } from '../support/runs/eventually.ts';
-import { runProgram } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
 import { alice, bob, startService, type Service } from '../support/programs/server.ts';
 import { anonymous, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
@@ -95,7 +95,7 @@ it('the bill has what was asked of the buckets of a project, and what lay in the
 
 it('the bill is a table, JSON or CSV', async () => {
   const shown = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runProgram(['usage', 'main@example.test', ...args, '--data', data]);
+    const { code, stdout, stderr } = await runWarm(['usage', 'main@example.test', ...args, '--data', data]);
     expect(code, stderr).toBe(0);
     return stdout;
   };
@@ -123,7 +123,7 @@ it('the bill is a table, JSON or CSV', async () => {
     [['--month', 'may'], 2],
     [['--csv', '--json'], 2],
   ] as const) {
-    expect((await runProgram(['usage', 'main@example.test', ...args, '--data', data])).code).toBe(code);
+    expect((await runWarm(['usage', 'main@example.test', ...args, '--data', data])).code).toBe(code);
   }
-  expect((await runProgram(['usage', 'no@body', '--data', data])).code).toBe(1);
+  expect((await runWarm(['usage', 'no@body', '--data', data])).code).toBe(1);
 });
