@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Administration } from '../../shared/accounts/administration.ts';
 import type { UserPolicies } from '../../shared/accounts/user-policies.ts';
+import type { Scope } from '../../shared/accounts/operators.ts';
 import type { KeyAdministration } from '../../shared/accounts/key-administration.ts';
 import type { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import type { Monitoring } from '../../shared/monitoring/monitoring.ts';
@@ -67,11 +68,23 @@ export const optional = z.optional;
 /** An administrative command, by a name such as `customer create`. */
 export interface AdministrationCommand<Given, Result> {
   readonly name: string;
+  /** What an operator needs to carry it out over HTTP. */
+  readonly scope: Scope;
+  /** The schema of its arguments. */
+  readonly takes: z.ZodMiniObject;
   /**
    * Checks the arguments and carries out the command. Returns a result that JSON can represent.
    * @throws AccountRefusal, Refusal or S3Error with the reason of a refusal
    */
   run(this: void, deps: AdministrationDeps, given: Given): Promise<Result>;
+}
+
+/** The path below which operators administer a service over HTTP. */
+export const adminPath = '/_stillage/admin/v1';
+
+/** Returns the path of a command: `/_stillage/admin/v1/quota/set/bucket`. */
+export function pathOf(command: string): string {
+  return `${adminPath}/${command.replaceAll(' ', '/')}`;
 }
 
 /** The result of a command. */
@@ -86,6 +99,7 @@ export type Ask = <Given extends object, Result>(
 /** Declares a command. */
 export function command<const Takes extends z.core.$ZodShape, Result>(
   name: string,
+  scope: Scope,
   takes: Takes,
   act: (deps: AdministrationDeps, given: z.output<z.ZodMiniObject<Takes, z.core.$strict>>) => Promise<Result>,
 ): AdministrationCommand<z.output<z.ZodMiniObject<Takes, z.core.$strict>>, Result> {
@@ -93,9 +107,9 @@ export function command<const Takes extends z.core.$ZodShape, Result>(
   const run = async (deps: AdministrationDeps, given: unknown): Promise<Result> => {
     const { success, data, error } = schema.safeParse(given);
     if (success) return act(deps, data);
-    throw new Refusal(refusalOf(name, error.issues[0]!));
+    throw new InvalidArguments(refusalOf(name, error.issues[0]!));
   };
-  return { name, run };
+  return { name, scope, takes: schema as unknown as z.ZodMiniObject, run };
 }
 
 /** Declares the commands that suspend and resume something that is named by an argument of its kind. */
@@ -104,7 +118,9 @@ export function suspending(
   act: (deps: AdministrationDeps, name: string, isSuspended: boolean) => Promise<void>,
 ): Record<'suspend' | 'resume', AdministrationCommand<Readonly<Record<string, string>>, void>> {
   const change = (verb: 'suspend' | 'resume'): AdministrationCommand<Readonly<Record<string, string>>, void> =>
-    command(`${kind} ${verb}`, { [kind]: argument.text }, (deps, given) => act(deps, given[kind]!, verb === 'suspend'));
+    command(`${kind} ${verb}`, 'manage', { [kind]: argument.text }, (deps, given) =>
+      act(deps, given[kind]!, verb === 'suspend'),
+    );
   return { suspend: change('suspend'), resume: change('resume') };
 }
 
@@ -121,6 +137,9 @@ export class Refusal extends Error {
     this.name = 'Refusal';
   }
 }
+
+/** A command whose arguments are missing, unknown or invalid. */
+export class InvalidArguments extends Refusal {}
 
 /** Returns the fields that are not undefined. */
 export function present<Fields extends object>(

@@ -1,25 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { InvocationFailed, LambdaFunction } from '../../shared/adapters/cloud/lambda-function.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
-import { defaultLimits } from '../../shared/protocol/limits.ts';
 import { answer, type AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { administrationDeps } from '../../functions/admin/deps.ts';
-import type { AdministrationCommand, Ask, ServiceSettings } from '../../functions/admin/command.ts';
+import { pathOf, type AdministrationCommand, type Ask } from '../../functions/admin/command.ts';
 import { OperatorError } from '../../shared/errors/operator-error.ts';
 import { openExistingData } from '../server/data-directory/data-directory.ts';
 import { localActionKinds } from '../server/schedules/monitoring-schedule.ts';
-import { defaultOptions, type StartOptions } from '../../shared/command-line/start-options.ts';
+import { serviceSettings, type ServiceOptions } from '../server/administration/service-settings.ts';
 
 /** Carries out administrative commands. `ask` rejects with an OperatorError if a command fails. */
 export interface Administrator {
   readonly ask: Ask;
   close(): Promise<void>;
 }
-
-/** The options that the service of a data directory was started with, as far as administration needs them. */
-export type ServiceOptions = Partial<
-  Pick<StartOptions, 'host' | 'port' | 'tls' | 'tlsCert' | 'region' | 'publicUrl' | 'limit'>
->;
 
 /** Opens a data directory for administrative commands, whether its service is running or not. @throws OperatorError */
 export async function onDataDirectory(data: string, service: ServiceOptions): Promise<Administrator> {
@@ -29,7 +25,7 @@ export async function onDataDirectory(data: string, service: ServiceOptions): Pr
     clock: new SystemClock(),
     randomness: new CryptoRandomness(),
     actionKinds: localActionKinds,
-    settings: settingsOf(service),
+    settings: serviceSettings(service),
   });
   const close = async (): Promise<void> => {
     await Promise.all([opened.table.close(), opened.blobs.close()]);
@@ -56,6 +52,40 @@ export function inCloud(deployment: string, region: string | undefined): Adminis
   return { ask, close: () => Promise.resolve() };
 }
 
+/**
+ * Returns an administrator that asks a service over HTTP. Requests that change something are repeated if no answer comes, with the same key.
+ * @param tokenFile the file with the token of an operator
+ */
+export async function overHttp(endpoint: string, tokenFile: string): Promise<Administrator> {
+  const token = (
+    await readFile(tokenFile, 'utf8').catch((cause: unknown) => {
+      throw new OperatorError(`--token-file: cannot read ${tokenFile}: ${(cause as Error).message}`);
+    })
+  ).trim();
+  const send = async (name: string, given: object, key: string): Promise<Response> =>
+    fetch(endpoint + pathOf(name), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(given),
+      redirect: 'error',
+    });
+  const ask = asking(async ({ name }, given) => {
+    const key = randomUUID();
+    const response = await send(name, given, key)
+      .catch(() => send(name, given, key))
+      .catch((cause: unknown) => {
+        const why = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
+        throw new OperatorError(`--endpoint: ${endpoint} does not answer: ${why}`);
+      });
+    const answered = (await response.json().catch(() => undefined)) as unknown;
+    if (response.ok) return { ok: true, result: answered };
+    const { detail } = (answered ?? {}) as { readonly detail?: unknown };
+    if (typeof detail === 'string') return { ok: false, error: detail };
+    throw new OperatorError(`--endpoint: ${endpoint} does not answer as a service does for operators: check the port`);
+  });
+  return { ask, close: () => Promise.resolve() };
+}
+
 function asking(
   carryOut: <Given extends object>(
     command: AdministrationCommand<Given, unknown>,
@@ -71,21 +101,4 @@ function asking(
 
 function isAnswer(answer: unknown): answer is AdministrationAnswer {
   return typeof answer === 'object' && answer !== null && 'ok' in answer;
-}
-
-function settingsOf({
-  host = defaultOptions.host,
-  port = defaultOptions.port,
-  tls,
-  tlsCert,
-  ...options
-}: ServiceOptions): ServiceSettings {
-  const address = host.includes(':') ? `[${host}]` : host;
-  const endpoint = `${(tls ?? tlsCert) === undefined ? 'http' : 'https'}://${address}:${port}`;
-  return {
-    limits: { ...defaultLimits, ...options.limit },
-    endpoint,
-    publicUrl: options.publicUrl ?? endpoint,
-    region: options.region ?? defaultOptions.region,
-  };
 }

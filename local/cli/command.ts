@@ -1,10 +1,11 @@
 import { Command, type Option } from 'commander';
 import type { Ask } from '../../functions/admin/command.ts';
 import { UsageError } from '../../shared/errors/operator-error.ts';
-import { inCloud, onDataDirectory, type Administrator, type ServiceOptions } from './administrators.ts';
+import { inCloud, onDataDirectory, overHttp, type Administrator } from './administrators.ts';
+import type { ServiceOptions } from '../server/administration/service-settings.ts';
 import { examplesHelp, headings } from './help.ts';
 import type { Operand } from './operands.ts';
-import { deployment, readAs, region } from '../../shared/command-line/option-values.ts';
+import { deployment, path, publicUrl, readAs, region } from '../../shared/command-line/option-values.ts';
 import { option, startOption } from '../../shared/command-line/option.ts';
 import { withDeps, type Deps } from './data-deps.ts';
 import type { Report } from '../../shared/command-line/report.ts';
@@ -49,7 +50,14 @@ export function verb<Options extends object = object>({ service = [], act, ...de
     ),
     option('--aws-region <region>', 'region of the deployment', region).default(undefined, "the AWS CLI's"),
   ];
+  const remote = [
+    option('--endpoint <url>', 'where the service is administered over HTTP: its --admin-port', publicUrl).env(
+      'STILLAGE_ENDPOINT',
+    ),
+    option('--token-file <file>', 'file with the token of an operator', path).env('STILLAGE_TOKEN_FILE'),
+  ];
   for (const one of cloud) command.addOption(one.helpGroup(headings.cloud));
+  for (const one of remote) command.addOption(one.helpGroup(headings.remote));
   return command.action(async () => {
     const given = command.opts<Options>();
     const administrator = await administratorFor(command, service);
@@ -94,23 +102,56 @@ export function limitOfService(): Option {
   return startOption('limit', 'limit that the service was started with');
 }
 
-/** Opens the data directory or the deployment. The command line takes precedence over the environment. @throws OperatorError */
+/** Ways to reach a service, by the option that names it. */
+const places = { data: '--data', cloud: '--cloud', endpoint: '--endpoint' } as const;
+
+/**
+ * Opens the data directory, the deployment or the service behind an endpoint. The command line takes precedence over the environment.
+ * @throws OperatorError
+ */
 async function administratorFor(command: Command, service: readonly Option[]): Promise<Administrator> {
-  const { data, cloud, awsRegion, ...options } = command.opts<
-    ServiceOptions & { readonly data: string; readonly cloud?: string; readonly awsRegion?: string }
-  >();
+  const { data, cloud, awsRegion, endpoint, tokenFile, ...options } = command.opts<ServiceOptions & Placed>();
+  const place = placeOf(command);
+  if (awsRegion !== undefined && place !== 'cloud') throw new UsageError('--aws-region needs --cloud');
   const isSaid = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
-  if (cloud === undefined || (isSaid('data') && !isSaid('cloud'))) {
-    if (awsRegion !== undefined) throw new UsageError('--aws-region needs --cloud');
-    return onDataDirectory(data, options);
-  }
-  if (isSaid('data')) throw new UsageError('--data and --cloud cannot be used together');
-  if (!isSaid('cloud') && command.getOptionValueSource('data') === 'env') {
-    throw new UsageError('STILLAGE_DATA and STILLAGE_CLOUD are both set: choose with --data or --cloud');
-  }
+  if (isSaid('tokenFile') && place !== 'endpoint') throw new UsageError('--token-file needs --endpoint');
+  if (place === 'data') return onDataDirectory(data, options);
   const refused = service.find((one) => isSaid(one.attributeName()));
-  if (refused) throw new UsageError(`${refused.long} cannot be used with --cloud: a deployment has its own setting`);
-  return inCloud(cloud, awsRegion);
+  if (refused)
+    throw new UsageError(`${refused.long} cannot be used with ${places[place]}: a deployment has its own setting`);
+  if (place === 'cloud') return inCloud(cloud!, awsRegion);
+  if (tokenFile === undefined)
+    throw new UsageError('--endpoint needs --token-file, the file with the token of an operator');
+  return overHttp(endpoint!, tokenFile);
+}
+
+type Place = keyof typeof places;
+
+interface Placed {
+  readonly data: string;
+  readonly cloud?: string;
+  readonly awsRegion?: string;
+  readonly endpoint?: string;
+  readonly tokenFile?: string;
+}
+
+/** Returns which place is meant, if only one is. @throws UsageError */
+function placeOf(command: Command): Place {
+  const names = Object.keys(places) as Place[];
+  for (const [source, nameOf, problem] of [
+    ['cli', (name: Place) => places[name], () => 'cannot be used together'],
+    ['env', variableOf, (one: Place, other: Place) => `are both set: choose with ${places[one]} or ${places[other]}`],
+  ] as const) {
+    const [place, other] = names.filter((name) => command.getOptionValueSource(name) === source);
+    if (place === undefined) continue;
+    if (other === undefined) return place;
+    throw new UsageError(`${nameOf(place)} and ${nameOf(other)} ${problem(place, other)}`);
+  }
+  return 'data';
+}
+
+function variableOf(name: Place): string {
+  return `STILLAGE_${name.toUpperCase()}`;
 }
 
 function print(report: Report | string, command: Command): void {

@@ -38,6 +38,7 @@ const concurrency = 16;
 /** Returns a page of the buckets of a project, with their sizes. */
 export const listBuckets = command(
   'bucket list',
+  'read',
   { project: argument.text, after: optional(argument.text) },
   async ({ accounts, buckets, usage }, { project, after }) => {
     const { id, email } = await accounts.project(project);
@@ -66,6 +67,7 @@ export const emptyingCommands = {
   /** Counts what a page of keys holds. The first call tells the id, the bytes and the open uploads as well. */
   contents: command(
     'bucket contents',
+    'read',
     { bucket: argument.text, after: optional(argument.text) },
     async ({ buckets, objects, uploads, usage }, { bucket: name, after }) => {
       const bucket = await buckets.load(name);
@@ -91,6 +93,7 @@ export const emptyingCommands = {
    */
   empty: command(
     'bucket empty',
+    'manage',
     { ...named, after: optional(argument.text) },
     async (deps, { bucket: name, id, after }) => {
       const bucket = await bucketOf(deps, name, id);
@@ -105,6 +108,7 @@ export const emptyingCommands = {
   /** Removes an empty bucket. Its documents, counters and alarms go with the bucket purge. */
   remove: command(
     'bucket remove',
+    'manage',
     { bucket: argument.text, id: optional(argument.word) },
     async (deps, { bucket, id }) => {
       await deps.buckets.remove(asService(await bucketOf(deps, bucket, id)));

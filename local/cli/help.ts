@@ -7,6 +7,7 @@ const helpColumns = 100;
 export const headings = {
   machine: 'Service on this machine:',
   cloud: 'Service in the cloud:',
+  remote: 'Service over HTTP:',
 } as const;
 
 /** Prints the help of a command and of its subcommands in one style, at most `helpColumns` wide. */

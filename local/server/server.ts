@@ -5,6 +5,12 @@ import { second } from '../../shared/ports/durations.ts';
 import { OperatorError, UsageError } from '../../shared/errors/operator-error.ts';
 import { Log } from '../../shared/telemetry/log.ts';
 import { LogOutput } from '../../shared/telemetry/log-output.ts';
+import { Administration } from '../../shared/accounts/administration.ts';
+import { Operators } from '../../shared/accounts/operators.ts';
+import { administrationDeps } from '../../functions/admin/deps.ts';
+import { startAdminServer, type AdminServer, type Commands } from './administration/admin-server.ts';
+import { serviceSettings } from './administration/service-settings.ts';
+import { localActionKinds } from './schedules/monitoring-schedule.ts';
 import { readAccountsFile } from './first-start/accounts-file.ts';
 import { checkConsoleOrigins, consoleOrNone, type RunningConsole } from './console/console-server.ts';
 import { MemoryReturn } from './capacity/memory-return.ts';
@@ -35,9 +41,10 @@ const logPatience = second;
 /**
  * Runs the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. Then it finishes running requests,
  * follows the change feed to its end, and closes the table.
+ * @param commands what operators may ask for over HTTP
  * @throws OperatorError
  */
-export async function runLocalServer(options: StartOptions): Promise<void> {
+export async function runLocalServer(options: StartOptions, commands: Commands): Promise<void> {
   const tls = await Tls.read(options);
   checkConsoleOrigins(options);
   if (options.ephemeral && options.workers !== 1) {
@@ -62,7 +69,7 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
   // Until the process ends.
   void new MemoryReturn([capacity.uploads, capacity.downloads]);
   if (readyFile) service.closeWith(() => readyFile.remove());
-  const closeSoon = (server: MetricsServer | RunningConsole): void =>
+  const closeSoon = (server: MetricsServer | RunningConsole | AdminServer): void =>
     service.closeWith((patience) => server.close(Math.min(patience, consoleStopTime)));
   let stop: Promise<void>;
   try {
@@ -84,6 +91,21 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
         ? await startProcesses(options, { ...directory, service, handler, log, output, reports, scrape })
         : undefined;
     const url = processes?.url ?? (await service.listen(handler));
+    const adminServer =
+      options.adminPort === 0
+        ? undefined
+        : await startAdminServer(options.adminPort, {
+            ...{ commands, secrets: stores.secrets, telemetry: log, requestId: service.composed.requestId },
+            operators: new Operators(
+              { table: stores.table, clock, randomness },
+              new Administration({ table: stores.table, clock, randomness }),
+            ),
+            administration: administrationDeps({
+              ...{ ...stores, clock, randomness, actionKinds: localActionKinds },
+              settings: serviceSettings({ ...options, port: Number(new URL(url).port) }),
+            }),
+          });
+    if (adminServer) closeSoon(adminServer);
     const { accounts, consoleOrigins } = service.composed;
     const own = service.tls?.own;
     const started = { file: process.argv[1]!, environment: process.env };
@@ -107,7 +129,9 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
       process.stderr.write(`${ephemeralNotice}\n`);
     }
     const hint = console ? `The console is at ${console.url}: sign in with an access key\n` : '';
-    const hints = metricsServer ? `${hint}Metrics are at ${metricsServer.url}/metrics\n` : hint;
+    const ofMetrics = metricsServer ? `Metrics are at ${metricsServer.url}/metrics\n` : '';
+    const ofAdmin = adminServer ? `Operators administer it at ${adminServer.url}\n` : '';
+    const hints = hint + ofMetrics + ofAdmin;
     process.stderr.write(`Stillage is listening on ${url}\n${own ? howToTrust(own, url) : ''}${hints}`);
   } catch (error) {
     await service.stop(0);

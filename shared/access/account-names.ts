@@ -32,7 +32,7 @@ const keyIdRule = 'must have 1 to 128 printable ASCII characters, without spaces
 export const maxSecretLength = 256;
 
 /** Returns the name if it is valid. @throws AccountRefusal */
-export function checkName(kind: 'customer' | 'project' | 'user', name: string): string {
+export function checkName(kind: 'customer' | 'project' | 'user' | 'operator', name: string): string {
   if (namePattern.test(name)) return name;
   throw new AccountRefusal(`${JSON.stringify(name)} is not a valid ${kind} name: it ${nameRule}`);
 }

@@ -59,7 +59,7 @@ export class Administration {
 
   async createCustomer(name: string): Promise<CustomerRecord> {
     const created = this.#clock.now();
-    await this.#create(`the customer ${checkName('customer', name)}`, [
+    await this.create(`the customer ${checkName('customer', name)}`, [
       { key: accountKey.customer(name), put: { created, r: this.token() }, expect: { is: 'absent' } },
       { key: accountKey.listedCustomer(name), put: { created } },
     ]);
@@ -108,7 +108,7 @@ export class Administration {
     const displayName = checkDisplayName(given.displayName ?? project);
     await this.customer(customer);
     const created = this.#clock.now();
-    await this.#create(
+    await this.create(
       `the project ${name}, or another one with the id ${id},`,
       [
         {
@@ -182,7 +182,7 @@ export class Administration {
       ...(only !== undefined && carriedByUser({ attached: [], inline: { access: only } })),
       r: this.token(),
     };
-    await this.#create(
+    await this.create(
       `the user ${name}`,
       [{ key: accountKey.user(project.id, user), put, expect: { is: 'absent' } }],
       [{ key: accountKey.project(project.id), expect: { is: 'present' } }],
@@ -290,7 +290,8 @@ export class Administration {
     return (await this.#table.get(key)) ?? refuse(`${what} does not exist`);
   }
 
-  async #create(what: string, changes: readonly Change[], conditions: readonly Condition[] = []): Promise<void> {
+  /** Writes the changes, which make something new. @param what names it in a refusal. @param conditions of its surroundings */
+  async create(what: string, changes: readonly Change[], conditions: readonly Condition[] = []): Promise<void> {
     const { outcome } = await this.#table.write(changes, conditions);
     if (outcome === 'conflict') throw new AccountRefusal(`${what} already exists`);
     if (outcome === 'unknown')

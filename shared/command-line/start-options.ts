@@ -39,6 +39,7 @@ const addresses = inGroup('Addresses');
 const data = inGroup('Data');
 const webConsole = inGroup('Web console');
 const metrics = inGroup('Metrics');
+const administration = inGroup('Administration');
 const signatures = inGroup('Regions and signatures');
 const xml = inGroup('XML');
 const capacity = inGroup('Capacity');
@@ -188,6 +189,14 @@ export const startOptions = {
     help: 'add the size and number of objects of each bucket to the metrics',
     default: false,
     programOnly: ofMetrics,
+  }),
+  adminPort: administration(values.port, {
+    takes: 'n',
+    help: 'administer the service over HTTP at http://127.0.0.1:<n>, with the tokens of operators',
+    remark: 'See [admin-api.md](admin-api.md)',
+    default: 0,
+    defaultText: 'none',
+    programOnly: 'the program alone is administered over HTTP',
   }),
   region: signatures(values.region, { takes: 'name', help: 'region of the service', default: 'us-east-1' }),
   /** Refuses signatures for other regions. */

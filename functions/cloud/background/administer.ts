@@ -4,7 +4,7 @@ import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import { administer, type AdministrationRequest } from '../../admin/administer.ts';
 import { administrationDeps } from '../../admin/deps.ts';
-import { administrationCommands } from '../../../local/cli/commands/families.ts';
+import { administrationCommands } from '../../../local/cli/commands/administration-commands.ts';
 import { deploymentKeys } from '../deployment-keys.ts';
 import { backgroundHandler } from './background-handler.ts';
 

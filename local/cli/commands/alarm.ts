@@ -26,18 +26,19 @@ import { argument, command, type Ask } from '../../../functions/admin/command.ts
 const named = { bucket: argument.text, alarm: argument.text } as const;
 
 export const alarmCommands = {
-  list: command('alarm list', { bucket: argument.text }, async ({ buckets, monitoring }, { bucket }) => {
+  list: command('alarm list', 'read', { bucket: argument.text }, async ({ buckets, monitoring }, { bucket }) => {
     const alarms: ShownAlarm[] = [];
     for await (const alarm of monitoring.alarms.all((await buckets.load(bucket)).id)) alarms.push(withoutSecret(alarm));
     return alarms;
   }),
-  show: command('alarm show', named, async ({ buckets, monitoring }, { bucket, alarm }) => {
+  show: command('alarm show', 'read', named, async ({ buckets, monitoring }, { bucket, alarm }) => {
     const { id } = await buckets.load(bucket);
     return withoutSecret(await monitoring.alarms.load(id, readAlarmName(alarm)));
   }),
   /** @param fields the fields of a PutAlarm document; missing lists of actions are empty */
   put: command(
     'alarm put',
+    'manage',
     { ...named, fields: argument.fields },
     async ({ buckets, monitoring, settings }, { bucket: bucketName, alarm, fields }) => {
       const bucket = await buckets.load(bucketName);
@@ -50,12 +51,12 @@ export const alarmCommands = {
       return { ...made, ...(webhookSecret !== undefined && { webhookSecret }) };
     },
   ),
-  history: command('alarm history', named, async ({ buckets, monitoring, clock }, { bucket, alarm }) => {
+  history: command('alarm history', 'read', named, async ({ buckets, monitoring, clock }, { bucket, alarm }) => {
     const { id: bucketId } = await buckets.load(bucket);
     const { id } = await monitoring.alarms.load(bucketId, readAlarmName(alarm));
     return (await monitoring.history.list(bucketId, id, { after: undefined, limit: 100, now: clock.now() })).entries;
   }),
-  remove: command('alarm remove', named, async ({ buckets, monitoring }, { bucket, alarm }) => {
+  remove: command('alarm remove', 'manage', named, async ({ buckets, monitoring }, { bucket, alarm }) => {
     await monitoring.alarms.remove(asService(await buckets.load(bucket)), readAlarmName(alarm));
   }),
 };

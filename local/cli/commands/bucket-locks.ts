@@ -21,6 +21,7 @@ const versionPage = 1000;
  */
 export const listLocks = command(
   'bucket locks',
+  'read',
   {
     bucket: argument.text,
     prefix: optional(argument.text),

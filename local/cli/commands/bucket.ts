@@ -29,7 +29,7 @@ export const bucketCommands = {
   list: listBuckets,
   locks: listLocks,
   /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
-  removePolicy: command('bucket remove-policy', { bucket: argument.text }, async ({ buckets }, given) => {
+  removePolicy: command('bucket remove-policy', 'manage', { bucket: argument.text }, async ({ buckets }, given) => {
     const bucket = await buckets.load(given.bucket);
     const policy = await buckets.documents.of(bucket, 'policy');
     if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');

@@ -8,14 +8,18 @@ import { argument, command, suspending } from '../../../functions/admin/command.
 const named = { customer: argument.text } as const;
 
 export const customerCommands = {
-  create: command('customer create', named, ({ accounts }, { customer }) => accounts.createCustomer(customer)),
-  list: command('customer list', {}, ({ accounts }) => accounts.customers()),
-  show: command('customer show', named, async ({ accounts }, { customer }) => ({
+  create: command('customer create', 'manage', named, ({ accounts }, { customer }) =>
+    accounts.createCustomer(customer),
+  ),
+  list: command('customer list', 'read', {}, ({ accounts }) => accounts.customers()),
+  show: command('customer show', 'read', named, async ({ accounts }, { customer }) => ({
     ...(await accounts.customer(customer)),
     projects: await accounts.projects(customer),
   })),
   ...suspending('customer', ({ accounts }, name, isSuspended) => accounts.suspendCustomer(name, isSuspended)),
-  remove: command('customer remove', named, ({ accounts }, { customer }) => accounts.removeCustomer(customer)),
+  remove: command('customer remove', 'manage', named, ({ accounts }, { customer }) =>
+    accounts.removeCustomer(customer),
+  ),
 };
 
 /** Returns `stillage customer`. */

@@ -10,7 +10,7 @@ const named = { key: argument.text } as const;
 
 export const envCommands = {
   /** Returns a key with its secret and the settings of its client. */
-  env: command('env', named, async ({ accounts, keys, settings: { endpoint, region } }, given) => {
+  env: command('env', 'manage', named, async ({ accounts, keys, settings: { endpoint, region } }, given) => {
     const key = await keys.secretOf(given.key);
     const { id } = await accounts.project(key.project);
     return { ...key, project: id, endpoint, region };

@@ -19,6 +19,7 @@ const named = { key: argument.text } as const;
 export const keyCommands = {
   create: command(
     'key create',
+    'manage',
     {
       user: argument.text,
       id: optional(argument.text),
@@ -28,16 +29,17 @@ export const keyCommands = {
     },
     ({ keys }, { user, id, secret }) => keys.createKey(user, present({ id, secret })),
   ),
-  list: command('key list', { of: argument.text }, ({ keys }, { of }) => keys.keys(of)),
-  show: command('key show', named, ({ keys }, { key }) => keys.key(key)),
+  list: command('key list', 'read', { of: argument.text }, ({ keys }, { of }) => keys.keys(of)),
+  show: command('key show', 'read', named, ({ keys }, { key }) => keys.key(key)),
   rotate: command(
     'key rotate',
+    'manage',
     { ...named, overlapSeconds: optional(argument.number) },
     ({ keys }, { key, overlapSeconds: seconds }) =>
       keys.rotateKey(key, seconds === undefined ? undefined : seconds * 1000),
   ),
   ...suspending('key', ({ keys }, name, isSuspended) => keys.suspendKey(name, isSuspended)),
-  remove: command('key remove', named, ({ keys }, { key }) => keys.removeKey(key)),
+  remove: command('key remove', 'manage', named, ({ keys }, { key }) => keys.removeKey(key)),
 };
 
 /** Returns `stillage key`. */

@@ -19,6 +19,7 @@ const page = 1000;
 export const linkCommands = {
   create: command(
     'link create',
+    'manage',
     { ...named, versionId: optional(argument.text), expiresSeconds: optional(argument.number) },
     async ({ buckets, objects, publicLinks, settings }, { key, versionId, expiresSeconds, ...given }) => {
       if (versionId !== undefined) checkVersionId(versionId);
@@ -30,12 +31,13 @@ export const linkCommands = {
       return { ...shown(link), url: publicLinkUrl(settings.publicUrl, token) };
     },
   ),
-  list: command('link list', named, async (deps, { bucket, key }) => {
+  list: command('link list', 'manage', named, async (deps, { bucket, key }) => {
     const links = await liveLinks(deps, await deps.buckets.load(bucket), key);
     return links.map(shown);
   }),
   revoke: command(
     'link revoke',
+    'manage',
     { ...named, id: argument.word },
     async ({ buckets, publicLinks }, { key, id, ...given }) => {
       const bucket = await buckets.load(given.bucket);

@@ -31,6 +31,7 @@ export const metricsCommands = {
   /** Times are milliseconds: from `start`, or `last` before `end`, to `end`. */
   show: command(
     'metrics show',
+    'read',
     {
       ...{ bucket: argument.text, metric: argument.text, statistic: argument.text },
       ...{

@@ -8,13 +8,13 @@ import { argument, command, type AdministrationDeps } from '../../../functions/a
 const named = { bucket: argument.text } as const;
 
 export const monitoringCommands = {
-  show: command('monitoring show', named, async ({ buckets, monitoring }, given) => {
+  show: command('monitoring show', 'read', named, async ({ buckets, monitoring }, given) => {
     const { id, name } = await buckets.load(given.bucket);
     const entry = await monitoring.buckets.find(id);
     return { bucket: name, monitoring: entry?.status ?? 'off', alarms: entry?.alarms ?? 0 };
   }),
-  enable: command('monitoring enable', named, (deps, { bucket }) => turn(deps, bucket, 'on')),
-  disable: command('monitoring disable', named, (deps, { bucket }) => turn(deps, bucket, 'off')),
+  enable: command('monitoring enable', 'manage', named, (deps, { bucket }) => turn(deps, bucket, 'on')),
+  disable: command('monitoring disable', 'manage', named, (deps, { bucket }) => turn(deps, bucket, 'off')),
 };
 
 async function turn({ buckets, monitoring }: AdministrationDeps, name: string, status: 'on' | 'off') {

@@ -10,14 +10,17 @@ const named = { user: argument.text } as const;
 const ofUser = { user: argument.text, policy: argument.text } as const;
 
 export const policyCommands = {
-  list: command('policy list', named, ({ policies }, { user }) => policies.policies(user)),
-  show: command('policy show', ofUser, ({ policies }, { user, policy }) => policies.policy(user, policy)),
-  put: command('policy put', { ...ofUser, document: argument.text }, ({ policies }, { user, policy, document }) =>
-    policies.put(user, policy, document),
+  list: command('policy list', 'read', named, ({ policies }, { user }) => policies.policies(user)),
+  show: command('policy show', 'read', ofUser, ({ policies }, { user, policy }) => policies.policy(user, policy)),
+  put: command(
+    'policy put',
+    'manage',
+    { ...ofUser, document: argument.text },
+    ({ policies }, { user, policy, document }) => policies.put(user, policy, document),
   ),
-  remove: command('policy remove', ofUser, ({ policies }, { user, policy }) => policies.remove(user, policy)),
-  attach: command('policy attach', ofUser, ({ policies }, { user, policy }) => policies.attach(user, policy)),
-  detach: command('policy detach', ofUser, ({ policies }, { user, policy }) => policies.detach(user, policy)),
+  remove: command('policy remove', 'manage', ofUser, ({ policies }, { user, policy }) => policies.remove(user, policy)),
+  attach: command('policy attach', 'manage', ofUser, ({ policies }, { user, policy }) => policies.attach(user, policy)),
+  detach: command('policy detach', 'manage', ofUser, ({ policies }, { user, policy }) => policies.detach(user, policy)),
 };
 
 const managed = (): operand.Operand => ['<policy>', 'name or ARN of a managed policy', operand.word];

@@ -26,20 +26,21 @@ const named = { project: argument.text } as const;
 export const projectCommands = {
   create: command(
     'project create',
+    'manage',
     { ...named, id: optional(argument.text), displayName: optional(argument.text) },
     ({ accounts }, { project, ...given }) => accounts.createProject(project, present(given)),
   ),
-  list: command('project list', { customer: optional(argument.text) }, async ({ accounts }, { customer }) => {
+  list: command('project list', 'read', { customer: optional(argument.text) }, async ({ accounts }, { customer }) => {
     if (customer !== undefined) await accounts.customer(customer);
     return accounts.projects(customer);
   }),
-  show: command('project show', named, async ({ accounts, table }, given) => {
+  show: command('project show', 'read', named, async ({ accounts, table }, given) => {
     const project = await accounts.project(given.project);
     const users = (await accounts.users(project.id)).map(({ user }) => user);
     return { ...project, users, buckets: await bucketCountOf(table, project.id) };
   }),
   ...suspending('project', ({ accounts }, name, isSuspended) => accounts.suspendProject(name, isSuspended)),
-  remove: command('project remove', named, ({ accounts }, { project }) =>
+  remove: command('project remove', 'manage', named, ({ accounts }, { project }) =>
     accounts.removeProject(project, ownsNoBucket),
   ),
 };

@@ -17,6 +17,7 @@ const maxBuckets = limitTable.bucketsPerProject.most;
 export const quotaCommands = {
   showProject: command(
     'quota show project',
+    'read',
     { project: argument.text },
     async ({ accounts, table, settings }, { project }) => {
       const { id, bucketQuota } = await accounts.project(project);
@@ -27,6 +28,7 @@ export const quotaCommands = {
   ),
   showBucket: command(
     'quota show bucket',
+    'read',
     { bucket: argument.text },
     async ({ buckets, usage, settings: { limits } }, given) => {
       const bucket = await buckets.load(given.bucket);
@@ -41,6 +43,7 @@ export const quotaCommands = {
   ),
   setProject: command(
     'quota set project',
+    'manage',
     { project: argument.text, buckets: argument.choice },
     async ({ accounts }, { project, buckets }) => {
       if (buckets !== 'default' && buckets > maxBuckets) {
@@ -52,6 +55,7 @@ export const quotaCommands = {
   /** Omitted quotas stay unchanged. */
   setBucket: command(
     'quota set bucket',
+    'manage',
     { bucket: argument.text, bytes: optional(argument.choice), objects: optional(argument.choice) },
     async ({ buckets }, { bucket, ...asked }) => {
       const found = await buckets.load(bucket);

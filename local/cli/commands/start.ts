@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { Command } from 'commander';
 import { keyOfEnvironment } from '../../server/first-start/initial-key.ts';
+import { administrationCommands } from './administration-commands.ts';
 import { runLocalServer } from '../../server/server.ts';
 import type { GivenStartOptions } from '../../../shared/command-line/start-options.ts';
 import { defaultWorkers } from '../../server/processes/default-workers.ts';
@@ -37,6 +38,6 @@ export function startCommand(): Command {
       const options = { ...given, workers: workers ?? (given.ephemeral ? 1 : defaultWorkers()) };
       if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);
-      await runLocalServer({ ...options, ...(key && { key }) });
+      await runLocalServer({ ...options, ...(key && { key }) }, administrationCommands);
     });
 }

@@ -15,6 +15,7 @@ export const usageCommands = {
   /** @param month `2026-11`. Default: the current month */
   usage: command(
     'usage',
+    'bill',
     { project: argument.text, month: optional(argument.text) },
     async ({ accounts, table, clock }, { project, month }) => {
       const { id, email } = await accounts.project(project);

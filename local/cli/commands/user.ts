@@ -19,24 +19,27 @@ const privilegeOfUser = { user: argument.text, privilege: argument.text } as con
 export const userCommands = {
   create: command(
     'user create',
+    'manage',
     { ...named, without: optional(argument.texts), policy: optional(argument.text) },
     ({ accounts }, { user, without = [], policy }) =>
       accounts.createUser(user, without.map(parsePrivilege), policy && checkPolicy(policy)),
   ),
-  list: command('user list', { project: argument.text }, ({ accounts }, { project }) => accounts.users(project)),
-  show: command('user show', named, async ({ accounts, keys, policies }, given) => {
+  list: command('user list', 'read', { project: argument.text }, ({ accounts }, { project }) =>
+    accounts.users(project),
+  ),
+  show: command('user show', 'read', named, async ({ accounts, keys, policies }, given) => {
     const user = await accounts.user(given.user);
     const held = (await policies.policies(given.user)).map(({ policy }) => policy);
     return { ...user, policies: held, keys: (await keys.keys(given.user)).map(({ accessKeyId }) => accessKeyId) };
   }),
-  grant: command('user grant', privilegeOfUser, ({ accounts }, { user, privilege }) =>
+  grant: command('user grant', 'manage', privilegeOfUser, ({ accounts }, { user, privilege }) =>
     accounts.setPrivilege(user, parsePrivilege(privilege), true),
   ),
-  revoke: command('user revoke', privilegeOfUser, ({ accounts }, { user, privilege }) =>
+  revoke: command('user revoke', 'manage', privilegeOfUser, ({ accounts }, { user, privilege }) =>
     accounts.setPrivilege(user, parsePrivilege(privilege), false),
   ),
   ...suspending('user', ({ accounts }, name, isSuspended) => accounts.suspendUser(name, isSuspended)),
-  remove: command('user remove', named, ({ accounts }, { user }) => accounts.removeUser(user)),
+  remove: command('user remove', 'manage', named, ({ accounts }, { user }) => accounts.removeUser(user)),
 };
 
 /** Returns `stillage user`. */

@@ -10,7 +10,7 @@ export const accountPrefix = {
   keysOf: (user: string): string => `key/${user}:`,
 } as const;
 
-/** The keys of the items of customers, projects, users and access keys. */
+/** The keys of the items of customers, projects, users, access keys and operators. */
 export const accountKey = {
   customer: (name: string): ItemKey => ({ pk: `customer/${name}`, sk: only }),
   /** A customer in the list of all customers. */
@@ -32,6 +32,11 @@ export const accountKey = {
   }),
   email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
   accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
+  operator: (name: string): ItemKey => ({ pk: 'operators', sk: name }),
+  /** A request of an operator, by its `Idempotency-Key`. */
+  idempotentRequest: (operator: string, key: string): ItemKey => ({ pk: `idempotent/${operator}`, sk: key }),
+  /** An operator by the SHA-256 of the token, in hexadecimal. */
+  operatorsToken: (hash: string): ItemKey => ({ pk: `operator/${hash}`, sk: only }),
 } as const;
 
 /** Parses keys: the inverse of {@link accountKey}. */

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini';
+import packageJson from '../../package.json' with { type: 'json' };
+import { pathOf, type AdministrationCommand } from './command.ts';
+
+const problem = {
+  description: 'Refused',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+/** Returns the description of the API of operators: https://spec.openapis.org/oas/v3.1.1.html. Its paths follow from the commands. */
+export function openApi(commands: readonly AdministrationCommand<never, unknown>[]): object {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Stillage administration',
+      version: packageJson.version,
+      description: 'The administrative commands of `stillage`, for operators with bearer tokens.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ operator: [] }],
+    paths: Object.fromEntries(commands.map((command) => [pathOf(command.name), { post: operationOf(command) }])),
+    components: {
+      securitySchemes: { operator: { type: 'http', scheme: 'bearer', description: 'stillage operator create' } },
+      schemas: {
+        Problem: {
+          type: 'object',
+          required: ['type', 'title', 'status', 'detail'],
+          properties: {
+            ...{ type: { type: 'string' }, title: { type: 'string' } },
+            ...{ status: { type: 'integer' }, detail: { type: 'string' } },
+          },
+        },
+      },
+    },
+  };
+}
+
+function operationOf({ name, scope, takes }: AdministrationCommand<never, unknown>): object {
+  const { $schema: _, ...schema } = z.toJSONSchema(takes, { io: 'input' });
+  const [family] = name.split(' ');
+  return {
+    operationId: name.replaceAll(/[ -](\w)/g, (__, letter: string) => letter.toUpperCase()),
+    summary: `stillage ${name}`,
+    description: `Needs the scope \`${scope}\`.`,
+    tags: [family],
+    ...(scope === 'manage' && { parameters: [idempotencyKey] }),
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      200: { description: 'Done', content: { 'application/json': { schema: {} } } },
+      default: problem,
+    },
+  };
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'A repetition with the same key and body within a day gets the answer of the first request.',
+  schema: { type: 'string', maxLength: 255 },
+};

@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import { AdminApi } from '../../../functions/admin/admin-api.ts';
+import type { AdministrationCommand, AdministrationDeps } from '../../../functions/admin/command.ts';
+import type { Operators } from '../../../shared/accounts/operators.ts';
+import { Fields } from '../../../shared/http/message.ts';
+import { closing, listen } from '../../../shared/node-http/connections/listening.ts';
+import { TrustedProxies } from '../../../shared/node-http/connections/trusted-proxies.ts';
+import { nodeHttpListener, type Handler } from '../../../shared/node-http/node-http.ts';
+import { listenToRequests, serverOptions } from '../../../shared/node-http/request-listening.ts';
+import type { Secrets } from '../../../shared/ports/secrets.ts';
+import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+
+/** A listener for operators. */
+export interface AdminServer {
+  /** `http://127.0.0.1:9003` */
+  readonly url: string;
+  close(patience: number): Promise<void>;
+}
+
+/** What operators may ask for. */
+export type Commands = readonly AdministrationCommand<never, unknown>[];
+
+interface Administered {
+  readonly commands: Commands;
+  readonly administration: AdministrationDeps;
+  readonly operators: Operators;
+  readonly secrets: Secrets;
+  readonly telemetry: Telemetry;
+  readonly requestId: () => string;
+}
+
+/** The loopback address, which other machines cannot reach. */
+const host = '127.0.0.1';
+
+/**
+ * Carries out administrative commands over HTTP, on a separate port of this machine.
+ * @throws OperatorError if the port is taken
+ */
+export async function startAdminServer(
+  port: number,
+  { telemetry, ...administered }: Administered,
+): Promise<AdminServer> {
+  const { limits } = administered.administration.settings;
+  const api = new AdminApi({ ...administered, telemetry });
+  // Keeps out web pages in a browser of this machine whose host name resolves to this address (DNS rebinding).
+  const handler: Handler = {
+    handle: async (request) =>
+      /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(request.fields.get('host') ?? '')
+        ? api.handle(request)
+        : misdirected,
+  };
+  let isClosing = false;
+  const server = createServer(serverOptions(limits));
+  listenToRequests(
+    server,
+    nodeHttpListener(handler, { proxies: new TrustedProxies([]), limits, keepAlive: () => !isClosing, telemetry }),
+  );
+  const close = closing(server);
+  return {
+    url: await listen(server, { port, host }, false, { option: '--admin-port' }),
+    close: (patience) => {
+      isClosing = true;
+      return close(patience);
+    },
+  };
+}
+
+const misdirected = {
+  status: 421,
+  fields: new Fields([['content-type', 'text/plain; charset=utf-8']]),
+  body: 'Ask at 127.0.0.1 or localhost.\n',
+};
