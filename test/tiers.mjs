@@ -15,7 +15,6 @@ export const gate = [
   'test/power-loss/',
   'test/durability/synced-before-answer',
   'test/durability/kill-under-load',
-  'test/durability/upgrade',
   'test/fuzz/',
   'test/cli/',
   'test/costs/',
