@@ -117,16 +117,16 @@ export class AdminApi {
     const given = parsed(text);
     const key = fields.get('idempotency-key');
     const run = (): Promise<Done> => this.#run(command, given);
-    if (key === undefined || command.scope !== 'manage') return { ...(await run()), fields: json };
+    if (key === undefined || command.scope !== 'manage') return answered(await run());
     if (!/^[\x21-\x7e]{1,255}$/.test(key))
       throw new Problem(400, 'Bad Request', 'Idempotency-Key must have 1 to 255 printable characters without blanks.');
     const asked = createHash('sha256').update(`${command.name}\0${text}`).digest('hex');
     const once = await this.#idempotent.once({ operator: operator.operator, key, asked }, run);
     switch (once.outcome) {
       case 'done':
-        return { ...once.done, fields: json };
+        return answered(once.done);
       case 'repeated':
-        return { ...once.done, fields: [...json, ['idempotency-replayed', 'true']] };
+        return answered(once.done, [['idempotency-replayed', 'true']]);
       case 'another':
         throw new Problem(422, 'Unprocessable Content', 'This Idempotency-Key was used for another request.');
       case 'unfinished':
@@ -161,7 +161,8 @@ export class AdminApi {
     } catch (error) {
       const problem = problemOf(error);
       if (problem.status >= 500) throw error;
-      return problemResponse(problem);
+      const { status, body } = problemResponse(problem);
+      return { status, body };
     }
   }
 }
@@ -178,6 +179,12 @@ interface Answered extends Done {
 }
 
 const json = [['content-type', 'application/json']] as const;
+const problemJson = [['content-type', 'application/problem+json']] as const;
+
+/** Returns the answer of a command, or of an earlier request that asked for the same. */
+function answered(done: Done, fields: Answered['fields'] = []): Answered {
+  return { ...done, fields: [...(done.status === 200 ? json : problemJson), ...fields] };
+}
 
 function notAllowed(method: string): Problem {
   return new Problem(405, 'Method Not Allowed', `Only ${method} is supported here.`, [['allow', method]]);
@@ -189,7 +196,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof AccountRefusal || error instanceof Refusal) return new Problem(409, 'Conflict', error.message);
   if (error instanceof TableBusy)
     return new Problem(503, 'Service Unavailable', 'The table is too busy to answer: try again.');
-  if (error instanceof S3Error) return new Problem(error.status, error.code, error.message);
+  if (error instanceof S3Error) return new Problem(error.status, error.code, `${error.code}: ${error.message}`);
   const problem = new Problem(500, 'Internal Server Error', 'The service could not do this; its log says why.');
   problem.cause = error;
   return problem;
@@ -197,7 +204,7 @@ function problemOf(error: unknown): Problem {
 
 function problemResponse({ status, title, message: detail, fields, cause }: Problem): Answered {
   const body = JSON.stringify({ type: 'about:blank', title, status, detail });
-  return { status, fields: [['content-type', 'application/problem+json'], ...fields], body, error: cause };
+  return { status, fields: [...problemJson, ...fields], body, error: cause };
 }
 
 /** Returns the text of a body. @throws Problem */

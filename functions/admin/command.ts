@@ -71,7 +71,7 @@ export interface AdministrationCommand<Given, Result> {
   /** What an operator needs to carry it out over HTTP. */
   readonly scope: Scope;
   /** The schema of its arguments. */
-  readonly takes: z.ZodMiniObject;
+  readonly takes: z.core.$ZodType;
   /**
    * Checks the arguments and carries out the command. Returns a result that JSON can represent.
    * @throws AccountRefusal, Refusal or S3Error with the reason of a refusal
@@ -109,7 +109,7 @@ export function command<const Takes extends z.core.$ZodShape, Result>(
     if (success) return act(deps, data);
     throw new InvalidArguments(refusalOf(name, error.issues[0]!));
   };
-  return { name, scope, takes: schema as unknown as z.ZodMiniObject, run };
+  return { name, scope, takes: schema, run };
 }
 
 /** Declares the commands that suspend and resume something that is named by an argument of its kind. */

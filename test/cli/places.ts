@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { AdministrationUnderTest, noCloud } from '../cloud/administration-under-test.ts';
 import { onData, type Place } from '../support/storage/administration.ts';
 import { startService } from '../support/programs/server.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
+import { freePort } from '../support/runs/free-port.ts';
 
 /** A service, and where it is administered. */
 export interface Installation {
@@ -54,12 +56,35 @@ async function inCloud(): Promise<Installation | undefined> {
   );
 }
 
+/** A running service, which is asked over HTTP by an operator that may do everything. */
+async function overHttp(): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-place-'));
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const service = await startService({ data, args: ['--admin-port', String(port)] });
+  const { code, stdout, stderr } = await runWarm(['operator', 'create', 'tests', '--scope', 'manage', '--data', data]);
+  if (code !== 0) throw new Error(stderr);
+  const tokenFile = join(folder, 'token');
+  await writeFile(tokenFile, stdout, { mode: 0o600 });
+  return {
+    place: { args: ['--endpoint', `http://127.0.0.1:${port}`, '--token-file', tokenFile], env: {} },
+    url: service.url,
+    endpoint: service.url,
+    follow: () => Promise.resolve(),
+    stop: async () => {
+      await service.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
 const places: readonly (readonly [string, (options: PlaceOptions) => Promise<Installation | undefined>])[] = [
   ['on a data directory', onDataDirectory],
+  ['over HTTP', overHttp],
   ['in the cloud', inCloud],
 ];
 
-/** Runs the same tests on a data directory and in the cloud, where commands do the same. */
+/** Runs the same tests on a data directory, over HTTP and in the cloud, where commands do the same. */
 export function atEachPlace(options: PlaceOptions, tests: (at: () => Installation) => void): void {
   describe.each(places)('%s', (_, start) => {
     let installation: Installation | undefined;
