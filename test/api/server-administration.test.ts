@@ -104,7 +104,7 @@ describe('a token of an operator', () => {
   });
 
   it('is refused once it has expired, and from the request after its removal', async () => {
-    const short = await tokenOf('short', '--expires', '1s');
+    const short = await tokenOf('short', '--lifetime', '1s');
     await expect.poll(async () => (await ask({ token: short })).status).toBe(401);
     const gone = await tokenOf('gone');
     expect((await ask({ token: gone })).status).toBe(200);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import * as z from 'zod/mini';
 import { checkName } from '../../../shared/access/account-names.ts';
 import { Administration } from '../../../shared/accounts/administration.ts';
 import { Operators, scopes, type OperatorRecord, type Scope } from '../../../shared/accounts/operators.ts';
@@ -6,6 +7,7 @@ import { duration } from '../../../shared/command-line/durations.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked, list, read } from '../../../shared/command-line/option-values.ts';
 import { tableReport, time, type Column } from '../../../shared/command-line/report.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import { family, localVerb } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
 import type { Operand } from '../operands.ts';
@@ -15,6 +17,8 @@ const operator: Operand = ['<operator>', 'name of the operator', checked((name) 
 const scope = list(
   read((text, refuse) => (scopes.some((one) => one === text) ? text : refuse(`Must be one of ${scopes.join(', ')}.`))),
 );
+
+const lifetime = duration.check(z.minimum(second, 'Must be at least 1s.'));
 
 const columns: readonly Column<OperatorRecord>[] = [
   ['OPERATOR', (one) => one.operator],
@@ -30,7 +34,7 @@ const columns: readonly Column<OperatorRecord>[] = [
  */
 export function operatorFamily(): Command {
   return family('operator', 'Manage operators, who administer the service over HTTP', [
-    localVerb<{ scope?: readonly Scope[]; expires?: number }>({
+    localVerb<{ scope?: readonly Scope[]; lifetime?: number }>({
       name: 'create',
       does: 'Create an operator and print the token, which is shown only once',
       operands: [operator],
@@ -39,14 +43,14 @@ export function operatorFamily(): Command {
           undefined,
           'read',
         ),
-        option('--expires <time>', 'time until the token expires: 12h, 90d', duration).default(undefined, 'never'),
+        option('--lifetime <time>', 'time until the token expires: 12h, 90d', lifetime).default(undefined, 'never'),
       ],
       examples: [
-        'operator create billing --scope bill --expires 90d',
+        'operator create billing --scope bill --lifetime 90d',
         'operator create platform --scope manage > platform.token',
       ],
-      act: async (deps, [name], { scope: granted = ['read'], expires }) => {
-        const made = await operatorsOf(deps).create(name!, granted, expires);
+      act: async (deps, [name], { scope: granted = ['read'], lifetime: milliseconds }) => {
+        const made = await operatorsOf(deps).create(name!, granted, milliseconds);
         return { data: made, text: made.token };
       },
     }),
