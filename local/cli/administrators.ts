@@ -77,7 +77,7 @@ export async function overHttp(endpoint: string, tokenFile: string): Promise<Adm
         const why = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
         throw new OperatorError(`--endpoint: ${endpoint} does not answer: ${why}`);
       });
-    const answered = (await response.json().catch(() => undefined)) as unknown;
+    const answered: unknown = await response.json().catch(() => undefined);
     if (response.ok) return { ok: true, result: answered };
     const { detail } = (answered ?? {}) as { readonly detail?: unknown };
     if (typeof detail === 'string') return { ok: false, error: detail };

@@ -107,7 +107,9 @@ export class Operators {
     if (operator.until !== undefined && operator.until <= now) return undefined;
     if (now - (operator.used ?? 0) >= usePrecision) {
       // Whoever else writes it knows as well.
-      await bestEffort(this.#table.write([revised(key, item, { ...item, used: now, r: writeToken(this.#randomness) })]));
+      await bestEffort(
+        this.#table.write([revised(key, item, { ...item, used: now, r: writeToken(this.#randomness) })]),
+      );
     }
     return operator;
   }
