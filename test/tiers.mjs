@@ -21,6 +21,7 @@ export const gate = [
   'test/infra/',
   'test/console/sign-in',
   'test/resources/anonymous-bursts',
+  'test/recipes/platform',
 ];
 
 /** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */
