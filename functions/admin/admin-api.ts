@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AccountRefusal } from '../../shared/access/account-names.ts';
+import type { Auditor } from '../../shared/audit/audit-record.ts';
+import { actOfCommand } from './audited.ts';
 import type { OperatorRecord, Operators, Scope } from '../../shared/accounts/operators.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../shared/http/message.ts';
@@ -31,6 +33,8 @@ interface AdminApiDeps {
   readonly commands: readonly AdministrationCommand<never, unknown>[];
   readonly administration: AdministrationDeps;
   readonly operators: Operators;
+  /** Takes down who changed what. */
+  readonly audit: Auditor | undefined;
   readonly secrets: Secrets;
   readonly telemetry: Telemetry;
   /** Returns the id of a request. */
@@ -79,9 +83,17 @@ export class AdminApi {
       ...{ bytesIn: request.received?.() ?? 0, bytesOut: Buffer.byteLength(body) },
       milliseconds: clock.now() - began,
     });
+    if (about.command?.scope === 'manage') {
+      this.#deps.audit?.record({
+        by: { kind: 'operator', operator: about.operator! },
+        ...actOfCommand(about.command.name, about.given),
+        ...{ requestId: id, address: request.remoteAddress, agent: request.fields.get('user-agent') },
+        error: response.status < 400 ? undefined : `${response.status}`,
+      });
+    }
     if (about.command !== undefined) {
       const { operator = '-', command } = about;
-      telemetry.note('administration', { operator, command, status: response.status, requestId: id });
+      telemetry.note('administration', { operator, command: command.name, status: response.status, requestId: id });
     }
     const common = [
       ['x-stillage-request-id', id],
@@ -106,7 +118,7 @@ export class AdminApi {
     const command = this.#commands.get(target);
     if (command === undefined)
       throw new Problem(404, 'Not Found', `Nothing is here: ${adminPath}/openapi.json lists what is.`);
-    about.command = command.name;
+    about.command = command;
     if (method !== 'POST') throw notAllowed('POST');
     if (!suffices[command.scope].some((scope) => operator.scopes.includes(scope))) {
       throw new Problem(403, 'Forbidden', `The operator ${operator.operator} lacks the scope ${command.scope}.`, [
@@ -114,7 +126,7 @@ export class AdminApi {
       ]);
     }
     const text = await bodyOf(fields, body);
-    const given = parsed(text);
+    const given = (about.given = parsed(text));
     const key = fields.get('idempotency-key');
     const run = (): Promise<Done> => this.#run(command, given);
     if (key === undefined || command.scope !== 'manage') return answered(await run());
@@ -170,7 +182,8 @@ export class AdminApi {
 /** What is known of a request, for the log. */
 interface About {
   operator?: string;
-  command?: string;
+  command?: AdministrationCommand<never, unknown>;
+  given?: unknown;
 }
 
 interface Answered extends Done {

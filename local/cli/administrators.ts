@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { AuditLog } from '../../shared/audit/audit-log.ts';
+import { bestEffort } from '../../shared/storage/table/settled.ts';
 import { InvocationFailed, LambdaFunction } from '../../shared/adapters/cloud/lambda-function.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
+import { actOfCommand } from '../../functions/admin/audited.ts';
 import { answer, type AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { administrationDeps } from '../../functions/admin/deps.ts';
 import { pathOf, type AdministrationCommand, type Ask } from '../../functions/admin/command.ts';
@@ -20,17 +24,26 @@ export interface Administrator {
 /** Opens a data directory for administrative commands, whether its service is running or not. @throws OperatorError */
 export async function onDataDirectory(data: string, service: ServiceOptions): Promise<Administrator> {
   const opened = await openExistingData(data);
+  const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];
   const deps = administrationDeps({
-    ...opened,
-    clock: new SystemClock(),
-    randomness: new CryptoRandomness(),
+    ...{ ...opened, clock, randomness },
     actionKinds: localActionKinds,
     settings: serviceSettings(service),
   });
+  // The service forgets what is too old.
+  const audit = new AuditLog({ table: opened.table, clock, randomness }, undefined, () => undefined);
   const close = async (): Promise<void> => {
+    await bestEffort(audit.flush());
     await Promise.all([opened.table.close(), opened.blobs.close()]);
   };
-  return { ask: asking(({ run }, given) => answer(() => run(deps, given))), close };
+  const by = { kind: 'machine', user: userInfo().username } as const;
+  const ask = asking(async (command, given) => {
+    const answered = await answer(() => command.run(deps, given));
+    if (command.scope === 'manage')
+      audit.record({ by, ...actOfCommand(command.name, given), error: answered.ok ? undefined : 'Refused' });
+    return answered;
+  });
+  return { ask, close };
 }
 
 /**

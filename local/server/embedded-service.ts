@@ -1,4 +1,5 @@
 import { Accounts, type ProjectDeclaration } from '../../shared/accounts/accounts.ts';
+import { AuditLog } from '../../shared/audit/audit-log.ts';
 import { RequestMeter } from '../../shared/billing/request-meter.ts';
 import type { Amount } from '../../shared/storage/amount.ts';
 import { KeyedMutex } from '../../shared/storage/concurrency.ts';
@@ -98,6 +99,8 @@ export interface EmbeddedService {
   readonly limits: Limits;
   /** Returns an id for a request that does not reach the pipeline. */
   readonly requestId: () => string;
+  /** Takes acts down, unless the options turn that off. */
+  readonly audit: AuditLog | undefined;
   readonly hostId: string;
   /** Origins of consoles, whose pages may call every operation. More may be added before the first request. */
   readonly consoleOrigins: Set<string>;
@@ -195,8 +198,17 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
+  // One process forgets what is too old, for all.
+  const audit =
+    options.auditDays === 0
+      ? undefined
+      : new AuditLog({ table, clock, randomness }, primary ? undefined : options.auditDays, (records) =>
+          telemetry.problem(`${records} audit records were lost: too many acts, or the table did not answer`),
+        );
+  const auditing = audit && repeat(second, clock, () => audit.flush(), telemetry, 'writing audit records failed');
   const pipeline = new Pipeline({
     services,
+    audit,
     operations,
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(telemetry, meter),
@@ -213,7 +225,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   });
 
   const stopSchedules = async (): Promise<void> => {
-    await Promise.all([background?.stop(), meterReader.stop()]);
+    await Promise.all([background?.stop(), meterReader.stop(), auditing?.stop()]);
   };
   const closeStores = async (): Promise<void> => {
     await Promise.all([table.close(), blobs.close()]);
@@ -224,6 +236,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     services,
     limits,
     requestId,
+    audit,
     hostId,
     consoleOrigins,
     kept: { mutex, rates: ownRates, drain, serviceReaders, refused },
@@ -236,6 +249,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       await stopSchedules();
       // On a full disk, counts are lost and the rest of the feed waits for the next start.
       await meter.flush().catch((error: unknown) => telemetry.problem('saving request counts failed', error));
+      await audit?.flush().catch((error: unknown) => telemetry.problem('writing audit records failed', error));
       await background?.feed.stop().catch((error: unknown) => {
         background.feed.abandon();
         telemetry.problem('following the change feed failed', error);

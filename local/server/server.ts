@@ -95,7 +95,13 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
       options.adminPort === 0
         ? undefined
         : await startAdminServer(options.adminPort, {
-            ...{ commands, secrets: stores.secrets, telemetry: log, requestId: service.composed.requestId },
+            ...{
+              commands,
+              secrets: stores.secrets,
+              telemetry: log,
+              requestId: service.composed.requestId,
+              audit: service.composed.audit,
+            },
             operators: new Operators(
               { table: stores.table, clock, randomness },
               new Administration({ table: stores.table, clock, randomness }),

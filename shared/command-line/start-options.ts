@@ -198,6 +198,18 @@ export const startOptions = {
     defaultText: 'none',
     programOnly: 'the program alone is administered over HTTP',
   }),
+  auditDays: administration(
+    values.number(
+      (days) => Number.isInteger(days) && days >= 0 && days <= 3650,
+      'Must be a whole number of days, at most 3650; 0: nothing is kept.',
+    ),
+    {
+      takes: 'n',
+      help: 'days for which the audit log keeps who did what; 0: nothing',
+      remark: 'See [audit.md](audit.md)',
+      default: 90,
+    },
+  ),
   region: signatures(values.region, { takes: 'name', help: 'region of the service', default: 'us-east-1' }),
   /** Refuses signatures for other regions. */
   strictRegion: signatures(onOrOff(), {

@@ -1,3 +1,4 @@
+import type { Auditor } from '../audit/audit-record.ts';
 import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import { checkBucketName } from '../http/bucket-name.ts';
@@ -52,6 +53,8 @@ export interface PipelineDeps {
   readonly onRefusal?: (error: unknown) => void;
   /** Origins of the console, which may call every operation from a browser regardless of buckets' CORS rules. */
   readonly consoleOrigins: ReadonlySet<string>;
+  /** Takes changes of identities, rights and settings down. Default: nobody does. */
+  readonly audit?: Auditor | undefined;
   /** Returns a new id for a request: `x-amz-request-id`. */
   readonly requestId: () => string;
   /** The name of this server: `x-amz-id-2`. */

@@ -1,3 +1,4 @@
+import type { Auditor } from '../audit/audit-record.ts';
 import type { Caller } from '../access/identity.ts';
 import { ClientGone } from '../errors/client-gone.ts';
 import { S3Error } from '../errors/s3-error.ts';
@@ -16,6 +17,7 @@ import { WholeBytes } from '../ports/whole-bytes.ts';
 import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import { AtCapacity } from './bodies/capacity/bodies-in-flight.ts';
+import { actOf } from './audited.ts';
 import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
@@ -28,6 +30,8 @@ export interface ResponderDeps {
   readonly telemetry: Telemetry;
   readonly consoleOrigins: ReadonlySet<string>;
   readonly hostId: string;
+  /** Takes changes of identities, rights and settings down. Default: nobody does. */
+  readonly audit?: Auditor | undefined;
   /** Called with an error that ends a request in 503, since a store could not serve it. */
   readonly onRefusal?: (error: unknown) => void;
 }
@@ -201,6 +205,9 @@ export class Responder {
   }
 
   #log(request: RequestMessage, trace: RequestTrace, status: number, bytesOut: number): void {
+    const { audit } = this.#deps;
+    const act = audit && actOf(request, trace, status);
+    if (act) audit.record(act);
     const { caller, code } = trace;
     const user = caller.kind === 'user' ? caller : undefined;
     this.#deps.telemetry.request({

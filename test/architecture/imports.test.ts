@@ -22,6 +22,7 @@ const folders = [
   'shared/access',
   'shared/storage',
   'shared/accounts',
+  'shared/audit',
   'shared/lifecycle',
   'shared/billing',
   'shared/monitoring',
@@ -49,7 +50,7 @@ const isOutermost = (folder: Folder): boolean =>
 const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
 /** The rooms of what the table holds, above those of buckets and objects. */
-const rooms = ['shared/accounts', 'shared/lifecycle', 'shared/billing', 'shared/monitoring', 'shared/scrub'] as const;
+const rooms = ['shared/accounts', 'shared/audit', 'shared/lifecycle', 'shared/billing', 'shared/monitoring', 'shared/scrub'] as const;
 const belowProtocol = [
   'shared/errors',
   'shared/ports',
@@ -90,6 +91,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/storage': ['shared/errors', 'shared/ports', 'shared/http', 'shared/checksums', 'shared/encryption'],
   // The one room that knows of users and their privileges.
   'shared/accounts': ['shared/ports', 'shared/access', 'shared/storage'],
+  'shared/audit': ['shared/ports', 'shared/storage'],
   'shared/lifecycle': ['shared/errors', 'shared/ports', 'shared/documents', 'shared/storage'],
   'shared/billing': ['shared/ports', 'shared/storage'],
   'shared/monitoring': ['shared/errors', 'shared/ports', 'shared/storage'],

@@ -1,6 +1,7 @@
 import type { AdministrationCommand } from '../../../functions/admin/command.ts';
 import { emptyingCommands } from '../emptying.ts';
 import { alarmCommands } from './alarm.ts';
+import { auditCommands } from './audit.ts';
 import { bucketCommands } from './bucket.ts';
 import { customerCommands } from './customer.ts';
 import { envCommands } from './env.ts';
@@ -33,4 +34,5 @@ export const administrationCommands: readonly AdministrationCommand<never, unkno
   monitoringCommands,
   metricsCommands,
   alarmCommands,
+  auditCommands,
 ].flatMap((commands) => Object.values<AdministrationCommand<never, unknown>>(commands));

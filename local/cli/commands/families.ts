@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { alarmFamily } from './alarm.ts';
+import { auditCommand } from './audit.ts';
 import { bucketFamily } from './bucket.ts';
 import { compactCommand } from './compact.ts';
 import { customerFamily } from './customer.ts';
@@ -25,7 +26,17 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
   ['Service:', [startCommand, operatorFamily, runFamily, releaseCommand, scrubCommand, doctorCommand, compactCommand]],
   [
     'Tenants:',
-    [customerFamily, projectFamily, userFamily, policyFamily, keyFamily, envCommand, quotaFamily, usageCommand],
+    [
+      customerFamily,
+      projectFamily,
+      userFamily,
+      policyFamily,
+      keyFamily,
+      envCommand,
+      quotaFamily,
+      usageCommand,
+      auditCommand,
+    ],
   ],
   ['Buckets and objects:', [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily]],
 ];

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { AdminApi } from '../../../functions/admin/admin-api.ts';
 import type { AdministrationCommand, AdministrationDeps } from '../../../functions/admin/command.ts';
+import type { Auditor } from '../../../shared/audit/audit-record.ts';
 import type { Operators } from '../../../shared/accounts/operators.ts';
 import { Fields } from '../../../shared/http/message.ts';
 import { closing, listen } from '../../../shared/node-http/connections/listening.ts';
@@ -24,6 +25,7 @@ interface Administered {
   readonly commands: Commands;
   readonly administration: AdministrationDeps;
   readonly operators: Operators;
+  readonly audit: Auditor | undefined;
   readonly secrets: Secrets;
   readonly telemetry: Telemetry;
   readonly requestId: () => string;

@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import { auditPage } from '../../../shared/audit/audit-log.ts';
+import { cloudTrailRecord, type Actor, type AuditRecord } from '../../../shared/audit/audit-record.ts';
+import { duration } from '../../../shared/command-line/durations.ts';
+import { option, startOption } from '../../../shared/command-line/option.ts';
+import { bucketName } from '../../../shared/command-line/option-values.ts';
+import { tableReport, time, type Column } from '../../../shared/command-line/report.ts';
+import { UsageError } from '../../../shared/errors/operator-error.ts';
+import { day } from '../../../shared/ports/durations.ts';
+import { pages } from '../../../shared/storage/table/pages.ts';
+import { argument, command, optional } from '../../../functions/admin/command.ts';
+import { verb } from '../command.ts';
+import * as operand from '../operands.ts';
+
+export const auditCommands = {
+  /** Returns a page of records. @param since milliseconds before now. @param after `next` of the page before */
+  audit: command(
+    'audit',
+    'read',
+    {
+      since: optional(argument.number),
+      project: optional(argument.text),
+      bucket: optional(argument.text),
+      after: optional(argument.word),
+    },
+    async ({ accounts, table, clock, settings }, { since = day, project, bucket, after }) => {
+      const to = clock.now();
+      const owner = project === undefined ? undefined : (await accounts.project(project)).id;
+      const page = await auditPage(table, { from: to - since, to, project: owner, bucket }, after);
+      return { ...page, region: settings.region };
+    },
+  ),
+};
+
+/** Returns `stillage audit`. */
+export function auditCommand(): Command {
+  return verb<{ since?: number; bucket?: string; lines?: true; json?: true }>({
+    name: 'audit',
+    does: 'Show who changed identities, rights and settings',
+    operands: [operand.optionally(operand.project)],
+    options: [
+      option('--since <time>', 'how far back: 90s, 1h, 7d', duration).default(undefined, '1d'),
+      option('--bucket <bucket>', 'the bucket that it was about', bucketName).default(undefined, 'any'),
+      option('--lines', "print a record of AWS's CloudTrail in JSON on each line"),
+    ],
+    service: [startOption('region')],
+    examples: ['audit', 'audit shop@acme --since 7d', 'audit --since 1d --lines >> audit.jsonl'],
+    act: async (ask, [project], { since, bucket, lines, json }) => {
+      if (lines && json) throw new UsageError('--lines and --json cannot be used together');
+      const records: AuditRecord[] = [];
+      let region = '';
+      const pagesOf = pages((after) => ask(auditCommands.audit, { since, project, bucket, after }));
+      for await (const page of pagesOf) {
+        records.push(...page.records);
+        ({ region } = page);
+      }
+      const report = tableReport(records, columns, 'nothing was changed in that time');
+      if (!lines) return report;
+      return { ...report, text: records.map((one) => JSON.stringify(cloudTrailRecord(one, region))).join('\n') };
+    },
+  });
+}
+
+const columns: readonly Column<AuditRecord>[] = [
+  ['TIME', (one) => time(one.time)],
+  ['WHO', ({ by }) => nameOf(by)],
+  ['FROM', ({ address }) => address ?? '-'],
+  ['WHAT', ({ event }) => event],
+  ['ABOUT', aboutOf],
+  ['RESULT', ({ error }) => error ?? 'done'],
+];
+
+function nameOf(by: Actor): string {
+  switch (by.kind) {
+    case 'user':
+      return `${by.user} (${by.key})`;
+    case 'anonymous':
+      return 'anonymous';
+    case 'operator':
+      return `operator ${by.operator}`;
+    case 'machine':
+      return `${by.user} on the machine`;
+  }
+}
+
+function aboutOf({ bucket, key, given }: AuditRecord): string {
+  if (bucket !== undefined) return key === undefined ? bucket : `${bucket}/${key}`;
+  const [first] = Object.values(given ?? {});
+  return typeof first === 'string' ? first : '-';
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../ports/clock.ts';
+import { day, second } from '../ports/durations.ts';
+import type { KeyValueTable } from '../ports/key-value-table.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { auditKey } from '../storage/table/keys/audit-keys.ts';
+import { beginningOf, dayOf } from '../storage/table/keys/days.ts';
+import { writeToken } from '../storage/table/keys/ids.ts';
+import { partitionPages } from '../storage/table/pages.ts';
+import { bestEffort, settled } from '../storage/table/settled.ts';
+import { tamed, type Act, type Auditor, type AuditRecord } from './audit-record.ts';
+
+/** Records that wait at most. The table writes many at once; more than these come only while it does not answer. */
+const maxWaiting = 1000;
+/** Records of refused acts that a process takes in a second: strangers cause them. */
+const maxRefused = 20;
+/** Characters of the arguments of a command that are kept. */
+const maxGiven = 8 * 1024;
+/** Records of one write: a transaction of any table takes them. */
+const batch = 25;
+/** Days before those that are kept in which something may be left, as the service did not run. */
+const lookBack = 31;
+
+/**
+ * Writes acts into the table, soon after they happened and in their order, and forgets them after some days. Nobody waits for it: what does not
+ * get into the table, or is too much of what strangers cause, is counted and reported.
+ */
+export class AuditLog implements Auditor {
+  readonly #deps: { readonly table: KeyValueTable; readonly clock: Clock; readonly randomness: Randomness };
+  readonly #days: number | undefined;
+  readonly #onLoss: (records: number) => void;
+  #waiting: AuditRecord[] = [];
+  #lost = 0;
+  #refused = { second: 0, count: 0 };
+  #forgottenOn = '';
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param days how long records are kept; undefined: another process forgets them. @param onLoss called with how many were lost since it was called last */
+  constructor(
+    deps: { readonly table: KeyValueTable; readonly clock: Clock; readonly randomness: Randomness },
+    days: number | undefined,
+    onLoss: (records: number) => void,
+  ) {
+    this.#deps = deps;
+    this.#days = days;
+    this.#onLoss = onLoss;
+  }
+
+  record(act: Act): void {
+    const { clock, randomness } = this.#deps;
+    const time = clock.now();
+    const isSurplus = act.error !== undefined && !this.#mayRefuse(time);
+    if (isSurplus || this.#waiting.length >= maxWaiting) {
+      this.#lost += 1;
+      return;
+    }
+    const { address, agent, key, bucket } = act;
+    const texts = { address: tamed(address), agent: tamed(agent), key: tamed(key), bucket: tamed(bucket) };
+    const given = JSON.stringify(act.given ?? null).length > maxGiven ? { tooLong: true } : act.given;
+    this.#waiting.push({ ...act, ...texts, given, time, id: writeToken(randomness) });
+  }
+
+  /** Writes what was taken down until now, and forgets what is too old, once a day. */
+  flush(): Promise<void> {
+    return (this.#writing = this.#writing.then(() => this.#flush()));
+  }
+
+  async #flush(): Promise<void> {
+    const { table, clock } = this.#deps;
+    while (this.#waiting.length > 0) {
+      const records = this.#waiting.splice(0, batch);
+      const changes = records.map((record) => ({
+        key: auditKey.record(dayOf(record.time), record.time, record.id),
+        put: { record: JSON.stringify(record) },
+      }));
+      // Twice is once: a record has its place.
+      const isWritten = await settled(table.write(changes)).catch(() =>
+        settled(table.write(changes)).catch(() => false),
+      );
+      if (!isWritten) this.#lost += records.length;
+    }
+    if (this.#lost > 0) {
+      this.#onLoss(this.#lost);
+      this.#lost = 0;
+    }
+    const today = dayOf(clock.now());
+    if (this.#days === undefined || today === this.#forgottenOn) return;
+    await this.#forget(beginningOf(today), this.#days);
+    this.#forgottenOn = today;
+  }
+
+  async #forget(today: number, days: number): Promise<void> {
+    const { table } = this.#deps;
+    for (let back = days + 1; back <= days + lookBack; back += 1) {
+      const partition = auditKey.partition(dayOf(today - back * day));
+      for await (const items of partitionPages(table, partition)) {
+        for (let at = 0; at < items.length; at += batch) {
+          const changes = items.slice(at, at + batch).map(({ key }) => ({ key, delete: true }) as const);
+          await bestEffort(table.write(changes));
+        }
+      }
+    }
+  }
+
+  #mayRefuse(time: number): boolean {
+    const now = Math.floor(time / second);
+    if (now !== this.#refused.second) this.#refused = { second: now, count: 0 };
+    this.#refused.count += 1;
+    return this.#refused.count <= maxRefused;
+  }
+}
+
+/** Which records are asked for. */
+export interface AuditQuery {
+  /** The first and the last time, in milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  /** The canonical id of a project; undefined: all. */
+  readonly project?: string | undefined;
+  readonly bucket?: string | undefined;
+}
+
+/** A page of records. */
+export interface AuditPage {
+  readonly records: readonly AuditRecord[];
+  /** Where to go on; undefined: these were the last. */
+  readonly next?: string | undefined;
+}
+
+/** Items that a page looks at. */
+const pageSize = 1000;
+
+/** Returns records in the order of time, oldest first. @param place `next` of the page before */
+export async function auditPage(
+  table: KeyValueTable,
+  { from, to, project, bucket }: AuditQuery,
+  place?: string,
+): Promise<AuditPage> {
+  const records: AuditRecord[] = [];
+  let [today = dayOf(from), after = auditKey.from(from)] = place?.split(' ') ?? [];
+  for (let left = pageSize; today <= dayOf(to); today = dayOf(beginningOf(today) + day), after = '') {
+    const page = await table.query(auditKey.partition(today), { limit: left, ...(after !== '' && { after }) });
+    for (const { attributes } of page.items) {
+      const record = JSON.parse(attributes['record'] as string) as AuditRecord;
+      const isAsked =
+        record.time <= to &&
+        (project === undefined || record.project === project) &&
+        (bucket === undefined || record.bucket === bucket);
+      if (isAsked) records.push(record);
+    }
+    left -= page.items.length;
+    if (left <= 0) return { records, next: `${today} ${page.items.at(-1)!.key.sk}` };
+  }
+  return { records };
+}

@@ -1,0 +1,91 @@
+/** Who did something: a user of a project, nobody known, an operator over HTTP, or who has the machine. */
+export type Actor =
+  | { readonly kind: 'user'; readonly project: string; readonly user: string; readonly key: string }
+  | { readonly kind: 'anonymous' }
+  | { readonly kind: 'operator'; readonly operator: string }
+  | { readonly kind: 'machine'; readonly user: string };
+
+/** One act: who did what, from where, and whether it was allowed. Holds no secret. */
+export interface AuditRecord {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly id: string;
+  readonly by: Actor;
+  /** The service that was asked, as AWS names those that it has. */
+  readonly source: 's3' | 'sts' | 'iam' | 'administration';
+  /** `PutBucketPolicy`, or the name of a command. */
+  readonly event: string;
+  readonly requestId?: string | undefined;
+  readonly address?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly bucket?: string | undefined;
+  readonly key?: string | undefined;
+  /** The canonical id of the project that it concerns: that of the bucket's owner, or of the user. */
+  readonly project?: string | undefined;
+  /** What a command was given, without secrets. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined;
+  /** Why it was refused or failed; undefined: it was done. */
+  readonly error?: string | undefined;
+}
+
+/** An act, as it is written down: the rest is added. */
+export type Act = Omit<AuditRecord, 'time' | 'id'>;
+
+/** Takes acts down. */
+export interface Auditor {
+  record(act: Act): void;
+}
+
+/** The longest text of a client that is kept, in characters. */
+const maxText = 1024;
+
+/** Returns a text of a client without what could be taken for another record, and not longer than one needs. */
+export function tamed(text: string | undefined): string | undefined {
+  return text?.slice(0, maxText).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
+}
+
+/**
+ * Returns a record in the form of AWS's CloudTrail.
+ * https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
+ */
+export function cloudTrailRecord(record: AuditRecord, region: string): object {
+  const { by, bucket, key, given, error } = record;
+  const parameters = {
+    ...(bucket !== undefined && { bucketName: bucket }),
+    ...(key !== undefined && { key }),
+    ...given,
+  };
+  return {
+    eventVersion: '1.11',
+    userIdentity: identityOf(by),
+    eventTime: new Date(record.time).toISOString().replace(/\.\d+Z$/, 'Z'),
+    eventSource: `${record.source}.${record.source === 'administration' ? 'stillage' : 'amazonaws.com'}`,
+    eventName: record.event,
+    awsRegion: region,
+    sourceIPAddress: record.address ?? '-',
+    userAgent: record.agent ?? '-',
+    ...(error !== undefined && { errorCode: error }),
+    requestParameters: Object.keys(parameters).length === 0 ? null : parameters,
+    responseElements: null,
+    requestID: record.requestId ?? record.id,
+    eventID: record.id,
+    readOnly: false,
+    eventType: record.source === 'administration' ? 'StillageCommand' : 'AwsApiCall',
+    managementEvent: true,
+    recipientAccountId: record.project ?? '-',
+    eventCategory: 'Management',
+  };
+}
+
+function identityOf(by: Actor): object {
+  switch (by.kind) {
+    case 'user':
+      return { type: 'IAMUser', accountId: by.project, userName: by.user, accessKeyId: by.key };
+    case 'anonymous':
+      return { type: 'AWSAccount', principalId: '', accountId: 'anonymous' };
+    case 'operator':
+      return { type: 'Operator', userName: by.operator };
+    case 'machine':
+      return { type: 'Machine', userName: by.user };
+  }
+}
