@@ -93,7 +93,10 @@ async function respond(
     // Of a body that has arrived, nobody will read more.
     ChunkedReading.of(request)?.release();
     if (body.leftUnread) discardRest(response);
-    else if (isSurplus || !keepAlive()) response.shouldKeepAlive = false;
+    else if (isSurplus || !keepAlive() || (isFormer(request) && fields.has('transfer-encoding'))) {
+      // HTTP/1.0 has no chunks, so nobody knows where such a body ends: https://www.rfc-editor.org/rfc/rfc9112#section-6.1-16
+      response.shouldKeepAlive = false;
+    }
     await send(response, answer, sending);
   } catch (error) {
     if (error instanceof WrongLength) {

@@ -87,9 +87,12 @@ describe('a client of HTTP/1.0', () => {
       ['Transfer-Encoding', 'chunked'],
       ['Connection', 'keep-alive'],
     ]);
-    const { all, closed } = await responses(Buffer.concat([head, Buffer.from('7\r\ncontent\r\n0\r\n\r\n')]));
-    expectError(all[0]!, 400, 'InvalidRequest');
-    expect(closed).toBe(true);
+    // The body may have come before the answer is sent, or not.
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const { all, closed } = await responses(Buffer.concat([head, Buffer.from('7\r\ncontent\r\n0\r\n\r\n')]));
+      expectError(all[0]!, 400, 'InvalidRequest');
+      expect(closed).toBe(true);
+    }
     expect((await service.send({ path: `/${bucket}/key` })).status).toBe(404);
   });
 });

@@ -18,9 +18,9 @@ export interface TemporaryData {
   readonly remove: () => Promise<void>;
 }
 
-/** Creates and opens a data directory in the system's folder for temporary files. */
-export async function openTemporaryData(): Promise<TemporaryData> {
-  const folder = await mkdtemp(join(tmpdir(), 'stillage-test-'));
+/** Creates and opens a data directory. @param parent default: the system's folder for temporary files */
+export async function openTemporaryData(parent = tmpdir()): Promise<TemporaryData> {
+  const folder = await mkdtemp(join(parent, 'stillage-test-'));
   const opened = await openData(folder);
   const adapters = { ...opened, clock: new SystemClock(), randomness: new CryptoRandomness() };
   const deps = { ...lifecycleDeps(adapters), table: opened.table };

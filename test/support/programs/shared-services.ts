@@ -1,8 +1,9 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import setUpPrograms from './build-once.ts';
+import { fastFolder } from '../disks/fast-folder.ts';
 import { startService } from './server.ts';
 
 /** A service that several files of tests talk to, one after the other. */
@@ -18,19 +19,8 @@ declare module 'vitest' {
   }
 }
 
-/** Linux has it. */
-const inMemory = '/dev/shm';
-/** Far more than what tests keep at once. */
-const roomNeeded = 4 * 1024 ** 3;
-
 /** The number of test files that run at once. */
 export const workers = availableParallelism() + 1;
-
-/** In memory if that has room, as what the disk does is tested elsewhere: every change would wait for it. */
-async function fastFolder(): Promise<string> {
-  const { bavail, bsize } = await statfs(inMemory).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize >= roomNeeded ? inMemory : tmpdir();
-}
 
 /** Starts the services that files share which call `serviceUnderTest()` without options, and stops them after the last file. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { fillPrefixes, listFolded } from '../../../bench/folded-bucket.ts';
+import { fastFolder } from '../../../support/disks/fast-folder.ts';
 import { openTemporaryData } from '../../../support/disks/temporary-data.ts';
 
 /** Under each prefix: a million keys altogether where there is time. */
@@ -7,7 +8,7 @@ const many = process.env['TEST_LONG'] ? 100_000 : 1500;
 const few = 300;
 const patience = process.env['TEST_LONG'] ? 30 * 60_000 : 3 * 60_000;
 
-const { deps, createBucket, remove } = await openTemporaryData();
+const { deps, createBucket, remove } = await openTemporaryData(await fastFolder());
 afterAll(remove);
 
 async function taken(name: string, prefixes: number, keys: number) {
