@@ -50,7 +50,14 @@ const isOutermost = (folder: Folder): boolean =>
 const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
 /** The rooms of what the table holds, above those of buckets and objects. */
-const rooms = ['shared/accounts', 'shared/audit', 'shared/lifecycle', 'shared/billing', 'shared/monitoring', 'shared/scrub'] as const;
+const rooms = [
+  'shared/accounts',
+  'shared/audit',
+  'shared/lifecycle',
+  'shared/billing',
+  'shared/monitoring',
+  'shared/scrub',
+] as const;
 const belowProtocol = [
   'shared/errors',
   'shared/ports',
