@@ -200,7 +200,7 @@ export const startOptions = {
   }),
   auditDays: administration(
     values.number(
-      (days) => Number.isInteger(days) && days >= 0 && days <= 3650,
+      (days, digits) => /^\d+$/.test(digits) && days <= 3650,
       'Must be a whole number of days, at most 3650; 0: nothing is kept.',
     ),
     {

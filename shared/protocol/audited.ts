@@ -1,7 +1,7 @@
 import type { Act } from '../audit/audit-record.ts';
 import type { RequestMessage } from '../http/message.ts';
 import { routes, type OperationName } from './operation-table.ts';
-import type { RequestTrace } from './responder.ts';
+import type { RequestTrace } from './request-trace.ts';
 
 /** Operations on buckets that change what they hold, but none of their settings. */
 const ofData: ReadonlySet<string> = new Set<OperationName>(['DeleteObjects', 'PostObject', 'Preflight']);

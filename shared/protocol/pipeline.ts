@@ -28,7 +28,8 @@ import type { AnyOperation, Answer, BodyMode, Context, Services } from './operat
 import { RateLimit, type Rates } from './rate-limit.ts';
 import { endedWhenSent, withWaits } from './request-reader.ts';
 import { checkExpectedOwner, checkHead, requestHead } from './request-head.ts';
-import { Responder, type RequestTrace } from './responder.ts';
+import type { RequestTrace } from './request-trace.ts';
+import { Responder } from './responder.ts';
 import { apiAddressed, findRoute } from './routes.ts';
 import type { OperationName } from './operation-table.ts';
 import { isS3Control, refuseUnsupported } from './unsupported.ts';

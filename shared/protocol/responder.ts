@@ -1,14 +1,10 @@
 import type { Auditor } from '../audit/audit-record.ts';
-import type { Caller } from '../access/identity.ts';
 import { ClientGone } from '../errors/client-gone.ts';
 import { S3Error } from '../errors/s3-error.ts';
-import type { ErrorCode } from '../errors/table.ts';
 import type { Target } from '../http/address.ts';
 import { formatHttpDate } from '../http/fields/dates.ts';
 import { isFieldName, isFieldValue } from '../http/fields/field-syntax.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../http/message.ts';
-import type { QueryApi } from '../http/query-api.ts';
-import type { Bucket } from '../storage/buckets/bucket.ts';
 import { BlobsBusy } from '../ports/blob-store.ts';
 import { isExhausted } from '../ports/exhausted.ts';
 import { TableBusy } from '../ports/key-value-table.ts';
@@ -23,6 +19,7 @@ import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
 import { apiRefusal } from './query-api/api-refusal.ts';
 import { RateExceeded } from './rate-limit.ts';
+import type { RequestTrace } from './request-trace.ts';
 
 /** The dependencies of {@link Responder}. */
 export interface ResponderDeps {
@@ -34,22 +31,6 @@ export interface ResponderDeps {
   readonly audit?: Auditor | undefined;
   /** Called with an error that ends a request in 503, since a store could not serve it. */
   readonly onRefusal?: (error: unknown) => void;
-}
-
-/** The facts known about a request, for its log line and its error body. */
-export interface RequestTrace {
-  readonly requestId: string;
-  readonly startedAt: number;
-  operation: string;
-  caller: Caller;
-  target: Target | undefined;
-  /** The bucket that the request is about, once it is known. */
-  bucket: Bucket | undefined;
-  code: ErrorCode | undefined;
-  /** The API in AWS's Query protocol that the request is for. */
-  api?: QueryApi | '';
-  /** True for a request of another API, whose clients read another form of error: unsupported.ts. */
-  isS3Control?: true;
 }
 
 /** Turns the outcome of a request into its response, and writes its log line when the response ends. */
