@@ -22,6 +22,7 @@ import { StoreMetrics } from './metrics/store-metrics.ts';
 import { hasEndedUncleanly } from './data-directory/service-lock.ts';
 import type { StartOptions } from '../../shared/command-line/start-options.ts';
 import { Tls } from './tls.ts';
+import { scheduleBackups } from './schedules/backup-schedule.ts';
 import { startProcesses } from './processes/processes.ts';
 import { WorkerReports } from './processes/worker-reports.ts';
 
@@ -105,6 +106,10 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
     if (options.ephemeral) {
       log.note(ephemeralNotice);
       process.stderr.write(`${ephemeralNotice}\n`);
+    }
+    if (directory && options.backupTo !== undefined) {
+      const backups = scheduleBackups({ ...options, to: options.backupTo, program: process.argv[1]! }, clock, log);
+      service.closeWith(() => backups.stop());
     }
     const hint = console ? `The console is at ${console.url}: sign in with an access key\n` : '';
     const hints = metricsServer ? `${hint}Metrics are at ${metricsServer.url}/metrics\n` : hint;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { AdministrationCommand } from '../../../functions/admin/command.ts';
 import { emptyingCommands } from '../emptying.ts';
 import { alarmCommands, alarmFamily } from './alarm.ts';
+import { backupFamily } from './backup.ts';
 import { bucketCommands, bucketFamily } from './bucket.ts';
 import { compactCommand } from './compact.ts';
 import { customerCommands, customerFamily } from './customer.ts';
@@ -15,6 +16,7 @@ import { policyCommands, policyFamily } from './policy.ts';
 import { projectCommands, projectFamily } from './project.ts';
 import { quotaCommands, quotaFamily } from './quota.ts';
 import { releaseCommand } from './release.ts';
+import { restoreCommand } from './restore.ts';
 import { runFamily } from './run.ts';
 import { scrubCommand } from './scrub.ts';
 import { startCommand } from './start.ts';
@@ -23,7 +25,19 @@ import { userCommands, userFamily } from './user.ts';
 
 /** The headings of the program's help, and the commands below each: a file for each family. */
 const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
-  ['Service:', [startCommand, runFamily, releaseCommand, scrubCommand, doctorCommand, compactCommand]],
+  [
+    'Service:',
+    [
+      startCommand,
+      runFamily,
+      releaseCommand,
+      backupFamily,
+      restoreCommand,
+      scrubCommand,
+      doctorCommand,
+      compactCommand,
+    ],
+  ],
   [
     'Tenants:',
     [customerFamily, projectFamily, userFamily, policyFamily, keyFamily, envCommand, quotaFamily, usageCommand],
