@@ -34,6 +34,12 @@ export interface LocalVerb<Options> extends Described {
   readonly act: (deps: Deps, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
 
+/** A command that opens no data directory. */
+export interface PlainVerb<Options> extends Described {
+  /** @throws OperatorError, which is shown as one line */
+  readonly act: (operands: readonly string[], options: Options) => Promise<Report | string>;
+}
+
 /** Returns `stillage <name>` with its verbs. */
 export function family(name: string, description: string, verbs: readonly Command[]): Command {
   const command = new Command(name).description(description).helpCommand(false);
@@ -78,9 +84,16 @@ export function localVerb<Options extends object = object>({ act, ...described }
   });
 }
 
+/** Returns a command that opens no data directory and prints its report, with `--json` as JSON. */
+export function plainVerb<Options extends object = object>({ act, ...described }: PlainVerb<Options>): Command {
+  const command = describe(described, undefined);
+  return command.action(async () => print(await act(command.args, command.opts<Options>()), command));
+}
+
+/** @param service options of the service besides that for its data directory; undefined: the command needs none of them */
 function describe(
   { name, does, operands = [], options = [], examples }: Described,
-  service: readonly Option[],
+  service: readonly Option[] | undefined,
 ): Command {
   const command = new Command(name).description(does);
   for (const [syntax, description, type] of operands) {
@@ -88,7 +101,8 @@ function describe(
   }
   for (const one of options) command.addOption(one);
   command.option('--json', 'print JSON');
-  for (const one of [dataOption(), ...service]) command.addOption(one.helpGroup(headings.machine));
+  const ofMachine = service === undefined ? [] : [dataOption(), ...service];
+  for (const one of ofMachine) command.addOption(one.helpGroup(headings.machine));
   return command.addHelpText('after', examplesHelp(examples));
 }
 

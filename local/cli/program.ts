@@ -74,8 +74,8 @@ Examples:
 Documentation: README.md and docs/; every setting: docs/configuration.md`;
 }
 
-/** Variables that are no options: the key of the first start. */
-const otherVariables = /^STILLAGE_(?:ACCESS|SECRET)_KEY$/;
+/** Variables that are no options: the key of the first start, and the passphrase of backups. */
+const otherVariables = /^STILLAGE_(?:(?:ACCESS|SECRET)_KEY|BACKUP_PASSPHRASE)$/;
 
 /** Warns of variables that no option has: a misspelt setting would otherwise be ignored in silence. Workers leave it to their primary process. */
 function warnOfUnknown(command: Command, environment: NodeJS.ProcessEnv): void {

@@ -33,6 +33,7 @@ import { feedFollowers } from '../../functions/compose/follow-changes.ts';
 import { composeServices, type Counters } from '../../functions/compose/services.ts';
 import { requestIds } from '../../shared/node-http/request-ids.ts';
 import { MeteredTelemetry } from '../../shared/telemetry/charged-telemetry.ts';
+import { heldUntil } from './backup/backup-leases.ts';
 import { FeedRunner } from './schedules/feed-runner.ts';
 import { ensureInitialState } from './first-start/initial-buckets.ts';
 import { scheduleLifecycle } from './schedules/lifecycle-schedule.ts';
@@ -295,6 +296,7 @@ async function startBackground(
     readers,
     drain: () => feed.drain(),
     blobs,
+    isHeld: async () => (await heldUntil(table, clock.now())) > -Infinity,
     clock,
     telemetry,
   });

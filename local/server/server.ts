@@ -28,6 +28,7 @@ import { StoreMetrics } from './metrics/store-metrics.ts';
 import { hasEndedUncleanly } from './data-directory/service-lock.ts';
 import type { StartOptions } from '../../shared/command-line/start-options.ts';
 import { Tls } from './tls.ts';
+import { scheduleBackups } from './schedules/backup-schedule.ts';
 import { startProcesses } from './processes/processes.ts';
 import { WorkerReports } from './processes/worker-reports.ts';
 
@@ -133,6 +134,10 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
     if (options.ephemeral) {
       log.note(ephemeralNotice);
       process.stderr.write(`${ephemeralNotice}\n`);
+    }
+    if (directory && options.backupTo !== undefined) {
+      const backups = scheduleBackups({ ...options, to: options.backupTo, program: process.argv[1]! }, clock, log);
+      service.closeWith(() => backups.stop());
     }
     const hint = console ? `The console is at ${console.url}: sign in with an access key\n` : '';
     const ofMetrics = metricsServer ? `Metrics are at ${metricsServer.url}/metrics\n` : '';

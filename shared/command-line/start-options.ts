@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { day } from '../ports/durations.ts';
+import { day, minute } from '../ports/durations.ts';
+import { backupPlace } from './backup-place.ts';
 import { duration } from './durations.ts';
 import { limits } from './limits.ts';
 import * as values from './option-values.ts';
@@ -30,6 +31,7 @@ interface Facts<Value> {
 }
 
 const ofConsole = 'the console is served by the program alone';
+const ofBackups = 'backups are made by the program alone';
 const ofMetrics = 'metrics are served by the program alone';
 
 /** More workers would not help: a single process commits for all of them. */
@@ -135,6 +137,28 @@ export const startOptions = {
     remark: 'See [scrub.md](scrub.md#in-the-background-on-one-machine)',
     default: 4 * 1024 * 1024,
     defaultText: sizeText(4 * 1024 * 1024),
+  }),
+  backupTo: data(backupPlace, {
+    takes: 'target',
+    help: 'directory, or bucket in an S3, to back up to at every start and each --backup-every',
+    remark: 'See [backup.md](backup.md#on-a-schedule)',
+    programOnly: ofBackups,
+  }),
+  backupEvery: data(
+    duration.check(z.minimum(minute, 'Must be at least 1m.'), z.maximum(30 * day, 'Must be at most 30d.')),
+    {
+      takes: 'time',
+      help: 'how often to back up, by the clock in UTC: 1h, 24h',
+      default: day,
+      defaultText: '24h',
+      programOnly: ofBackups,
+    },
+  ),
+  backupPassphraseFile: data(values.path, {
+    takes: 'file',
+    help: 'file with the passphrase of the backups',
+    defaultText: 'STILLAGE_BACKUP_PASSPHRASE',
+    programOnly: ofBackups,
   }),
   readyFile: data(values.path, {
     takes: 'file',

@@ -141,3 +141,11 @@ export class BlobsNotRemoved extends Error {
     this.refs = all;
   }
 }
+
+/** Some blobs were not removed because a backup that runs needs them: once it has ended, they can be. */
+export class BlobsHeld extends BlobsNotRemoved {
+  constructor(refs: Iterable<BlobRef>) {
+    super(refs, 'a backup needs them until it has ended');
+    this.name = 'BlobsHeld';
+  }
+}

@@ -1,3 +1,5 @@
+import { BlobsHeld } from '../ports/blob-store.ts';
+
 /**
  * The kinds of findings. `means` and `mending` are shown to operators; a finding without `mending` is never changed.
  * `loss`: data or metadata that somebody stored no longer exists.
@@ -70,7 +72,7 @@ export interface Finding {
   /** The item, blob or bucket: text that may contain any character of a key. */
   readonly where: string;
   readonly what: string;
-  /** `lost`: it cannot be repaired. `moved`: it changed during the check, so it was left alone. */
+  /** `lost`: it cannot be repaired. `moved`: it changed during the check, or a backup needs it, so it was left alone. */
   readonly state: 'found' | 'mended' | 'moved' | 'lost';
 }
 
@@ -113,7 +115,7 @@ export class Findings {
 
   /** Records a finding and repairs it if requested and possible. @returns whether it was repaired */
   async note(kind: FindingKind, where: string, what: string, mend?: Mend): Promise<boolean> {
-    const mended = this.repair && mend !== undefined && (await mend());
+    const mended = this.repair && mend !== undefined && (await mend().catch(unlessHeld));
     const counts = (this.#counts[kind] ??= { found: 0, mended: 0 });
     counts.found += 1;
     if (mended) counts.mended += 1;
@@ -139,6 +141,12 @@ export class Findings {
   report(): ScrubReport {
     return { ...this.seen, findings: this.#counts, leftOut: [...this.#leftOut] };
   }
+}
+
+/** What a backup needs is left alone. */
+function unlessHeld(error: unknown): false {
+  if (error instanceof BlobsHeld) return false;
+  throw error;
 }
 
 const maxReasons = 100;

@@ -27,6 +27,7 @@ const folders = [
   'shared/billing',
   'shared/monitoring',
   'shared/scrub',
+  'shared/backup',
   'shared/protocol',
   'shared/telemetry',
   'shared/adapters',
@@ -74,6 +75,7 @@ const belowProtocol = [
 const belowPrograms = [
   ...belowProtocol,
   'shared/protocol',
+  'shared/backup',
   'shared/telemetry',
   'shared/adapters',
   'shared/node-http',
@@ -103,6 +105,8 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/billing': ['shared/ports', 'shared/storage'],
   'shared/monitoring': ['shared/errors', 'shared/ports', 'shared/storage'],
   'shared/scrub': ['shared/errors', 'shared/ports', 'shared/encryption', 'shared/storage'],
+  // Of the storage, only what limits concurrency: a repository knows nothing of objects.
+  'shared/backup': ['shared/errors', 'shared/ports', 'shared/storage'],
   'shared/protocol': belowProtocol,
   'functions/compose': [...belowProtocol, 'shared/protocol'],
   'shared/telemetry': [...belowProtocol, 'shared/protocol'],

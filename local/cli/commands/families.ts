@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { alarmFamily } from './alarm.ts';
 import { auditCommand } from './audit.ts';
+import { backupFamily } from './backup.ts';
 import { bucketFamily } from './bucket.ts';
 import { compactCommand } from './compact.ts';
 import { customerFamily } from './customer.ts';
@@ -15,6 +16,7 @@ import { policyFamily } from './policy.ts';
 import { projectFamily } from './project.ts';
 import { quotaFamily } from './quota.ts';
 import { releaseCommand } from './release.ts';
+import { restoreCommand } from './restore.ts';
 import { runFamily } from './run.ts';
 import { scrubCommand } from './scrub.ts';
 import { startCommand } from './start.ts';
@@ -23,7 +25,20 @@ import { userFamily } from './user.ts';
 
 /** The headings of the program's help, and the commands below each: a file for each family. */
 const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
-  ['Service:', [startCommand, operatorFamily, runFamily, releaseCommand, scrubCommand, doctorCommand, compactCommand]],
+  [
+    'Service:',
+    [
+      startCommand,
+      operatorFamily,
+      runFamily,
+      releaseCommand,
+      backupFamily,
+      restoreCommand,
+      scrubCommand,
+      doctorCommand,
+      compactCommand,
+    ],
+  ],
   [
     'Tenants:',
     [

@@ -4,15 +4,18 @@ import { ensureDirectory } from '../../../shared/adapters/embedded/durable-direc
 import { FileBlobStore } from '../../../shared/adapters/embedded/blobs/file-blob-store.ts';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
 import { LmdbEnvironment, type EnvironmentFailure } from '../../../shared/adapters/embedded/table/lmdb-environment.ts';
+import type { Moment } from '../../../shared/adapters/embedded/table/moment.ts';
 import { LmdbTable, type Commits } from '../../../shared/adapters/embedded/table/lmdb-table.ts';
 import type { SmallBlobWrites } from '../../../shared/adapters/embedded/blobs/small-blobs.ts';
 import { makePrivate } from '../../../shared/adapters/embedded/private-path.ts';
 import { checkTableFile, hasTableFile } from '../../../shared/adapters/embedded/table-file/table-file.ts';
+import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
 import { claimLayout, layoutKey, ownLayout, sealedLayout } from '../../../shared/storage/table/layout.ts';
 import { ItemDamaged } from '../../../shared/ports/key-value-table.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
+import { heldUntil } from '../backup/backup-leases.ts';
 import { checkBlobs, markBlobs } from './blobs-mark.ts';
 import { isKeyOf } from '../first-start/managed-key.ts';
 import { isServed, lockDirectory, servedBy, type ServiceLock } from './service-lock.ts';
@@ -22,6 +25,8 @@ export interface DataDirectory {
   readonly secrets: KeyFileSecrets;
   readonly table: LmdbTable;
   readonly blobs: FileBlobStore;
+  /** Opens the table as it is now. */
+  readonly moment: () => Moment;
   /** Returns the ids of the other processes that have it open: a service, or another command. */
   readonly otherProcesses: () => readonly number[];
 }
@@ -67,7 +72,7 @@ export async function openData(
       await table.close();
       throw error;
     });
-    return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
+    return opened(environment, { secrets, table, blobs });
   } catch (cause) {
     throw cannotUse(data, cause);
   }
@@ -107,9 +112,14 @@ export async function openToServe(
   }
 }
 
+function heldBy(table: LmdbTable): () => Promise<number> {
+  const clock = new SystemClock();
+  return () => heldUntil(table, clock.now());
+}
+
 async function openBlobs(root: string, environment: LmdbEnvironment, table: LmdbTable): Promise<FileBlobStore> {
   await checkBlobs(root, table);
-  const blobs = await FileBlobStore.open(root, environment);
+  const blobs = await FileBlobStore.open(root, environment, heldBy(table));
   // A full disk must not keep a service of an earlier version from starting: the next start marks them.
   await markBlobs(root, table, new CryptoRandomness()).catch(() => undefined);
   return blobs;
@@ -138,8 +148,15 @@ export async function attachData(data: string, commits: Commits, smallBlobs: Sma
     if (failure === 'refused') endProcess(data, failure);
   });
   const table = new LmdbTable(environment, { isFollowed, commits });
-  const blobs = FileBlobStore.attach(join(data, 'blobs'), environment, smallBlobs);
-  return { secrets, table, blobs, otherProcesses: () => environment.otherReaders() };
+  const blobs = FileBlobStore.attach(join(data, 'blobs'), environment, heldBy(table), smallBlobs);
+  return opened(environment, { secrets, table, blobs });
+}
+
+function opened(
+  environment: LmdbEnvironment,
+  parts: Pick<DataDirectory, 'secrets' | 'table' | 'blobs'>,
+): DataDirectory {
+  return { ...parts, moment: () => environment.moment(), otherProcesses: () => environment.otherReaders() };
 }
 
 /** Opens the data directory of an existing service. @throws OperatorError */

@@ -18,6 +18,8 @@ interface Deps {
   /** Follows the change feed to its end. */
   readonly drain: () => Promise<void>;
   readonly blobs: Pick<BlobStore, 'check'>;
+  /** Tells whether a backup holds what was released. */
+  readonly isHeld: () => Promise<boolean>;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
 }
@@ -82,12 +84,14 @@ export class ReleaseSchedule {
   }
 
   async #run(): Promise<void> {
-    const { release, telemetry } = this.#deps;
+    const { release, isHeld: holds, telemetry } = this.#deps;
     this.#again?.abort();
     let isHeld = false;
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
       try {
+        // Most of it could not be freed: the next minute tries again.
+        if (await holds()) break;
         const { held } = await release.sweep({ stopping: () => this.#isStopped });
         isHeld = held.things > 0;
       } catch (error) {

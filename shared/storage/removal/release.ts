@@ -1,4 +1,4 @@
-import { type BlobRef, BlobsNotRemoved, type BlobStore } from '../../ports/blob-store.ts';
+import { type BlobRef, BlobsHeld, BlobsNotRemoved, type BlobStore } from '../../ports/blob-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Attributes, Item, KeyValueTable, Stored } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
@@ -26,7 +26,7 @@ export interface Sweep {
   /** The blobs removed, and the bytes of objects and parts that they held. */
   readonly blobs: number;
   readonly bytes: number;
-  /** Content that nothing refers to, but requests still read. */
+  /** Content that nothing refers to, but requests still read, or a backup needs. */
   readonly held: ReleasedAmount;
 }
 
@@ -157,7 +157,10 @@ export class Release {
     const each =
       <One>(work: (one: One) => Promise<void>) =>
       (one: One) =>
-        work(one).catch((error: unknown) => void failures.push(error));
+        work(one).catch((error: unknown) => {
+          // What a backup holds stays in the queue.
+          if (!(error instanceof BlobsHeld)) failures.push(error);
+        });
     const decide = each(async (entry: Item) => {
       const found = await this.#decide(entry);
       if (found) unreferenced.push(found);
@@ -188,7 +191,9 @@ export class Release {
       await this.#removeItems(one);
       removed.push(one);
     });
-    const withoutBlobs = unread.filter(({ blobs }) => !blobs.some((blob) => left.has(blob)));
+    const isLeft = ({ blobs }: Unreferenced): boolean => blobs.some((blob) => left.has(blob));
+    for (const one of unread) if (isLeft(one)) add(held, one);
+    const withoutBlobs = unread.filter((one) => !isLeft(one));
     await inParallel(withoutBlobs, width, finish);
     await drop(removed, (one) => add(freed, one));
   }
@@ -244,7 +249,7 @@ export class Release {
       await this.#blobs.remove(blobs);
       return new Set();
     } catch (error) {
-      failures.push(error);
+      if (!(error instanceof BlobsHeld)) failures.push(error);
       return error instanceof BlobsNotRemoved ? error.refs : new Set(blobs);
     }
   }

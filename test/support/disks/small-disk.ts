@@ -10,7 +10,7 @@ import { alice, startService, type Service } from '../programs/server.ts';
 import { signed, type Unsigned } from '../clients/signer.ts';
 
 /** Runs a command in a new mount namespace. */
-const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
+export const unshare = ['unshare', '--user', '--map-root-user', '--mount'];
 
 /** The reason why {@link maySmallDisk} is false. */
 export const noSmallDisk = 'this machine allows no mount namespaces';

@@ -2,7 +2,14 @@ import { close, existsSync, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BlobChecksumsMissing, BlobMissing, BlobSizeDiffers, BlobsNotRemoved } from '../../../ports/blob-store.ts';
+import {
+  BlobChecksumsMissing,
+  BlobDamaged,
+  BlobMissing,
+  BlobSizeDiffers,
+  BlobsHeld,
+  BlobsNotRemoved,
+} from '../../../ports/blob-store.ts';
 import type {
   BlobDescription,
   BlobOwner,
@@ -62,8 +69,16 @@ export class FileBlobStore implements BlobStore {
   readonly #buffers = new BufferPool(bufferSize, maxKeptBuffers);
   readonly #smallBuffers = new BufferPool(headerSize + smallBlobSize, maxKeptSmallBuffers);
 
-  private constructor(root: string, environment: LmdbEnvironment, smallWrites?: SmallBlobWrites) {
+  readonly #heldUntil: HeldUntil;
+
+  private constructor(
+    root: string,
+    environment: LmdbEnvironment,
+    heldUntil: HeldUntil = () => Promise.resolve(-Infinity),
+    smallWrites?: SmallBlobWrites,
+  ) {
     this.#root = root;
+    this.#heldUntil = heldUntil;
     this.#environment = environment;
     this.#small = new SmallBlobs(environment, smallWrites);
     this.#smallWrites = smallWrites ?? this.#small;
@@ -73,15 +88,21 @@ export class FileBlobStore implements BlobStore {
    * Attaches to the store in a directory that another process has opened and commits to.
    * @param smallWrites accepts small blobs for that process's transactions
    */
-  static attach(root: string, environment: LmdbEnvironment, smallWrites: SmallBlobWrites): FileBlobStore {
-    return new FileBlobStore(root, environment, smallWrites);
+  static attach(
+    root: string,
+    environment: LmdbEnvironment,
+    heldUntil: HeldUntil,
+    smallWrites: SmallBlobWrites,
+  ): FileBlobStore {
+    return new FileBlobStore(root, environment, heldUntil, smallWrites);
   }
 
   /**
    * Opens the store in a directory, which is created if missing. The file system must be case-sensitive.
    * @param environment of the table whose items refer to the blobs
+   * @param heldUntil default: nothing is held
    */
-  static async open(root: string, environment: LmdbEnvironment): Promise<FileBlobStore> {
+  static async open(root: string, environment: LmdbEnvironment, heldUntil?: HeldUntil): Promise<FileBlobStore> {
     await ensureDirectory(root);
     await makePrivate(root);
     const present = new Set(await readdir(root));
@@ -96,7 +117,7 @@ export class FileBlobStore implements BlobStore {
         });
       }),
     );
-    const store = new FileBlobStore(root, environment);
+    const store = new FileBlobStore(root, environment, heldUntil);
     await moveSmallBlobs(join(root, 'small'), store.#small, environment);
     // Also for directories whose creator ended before they were durable.
     await syncDirectory(root);
@@ -177,7 +198,10 @@ export class FileBlobStore implements BlobStore {
     }
   }
 
-  async remove(refs: readonly BlobRef[]): Promise<void> {
+  async remove(given: readonly BlobRef[]): Promise<void> {
+    const heldUntil = await this.#heldUntil();
+    const held = new Set(given.filter((ref) => (isBlobRef(ref) || isSmallBlobRef(ref)) && timeOf(ref) <= heldUntil));
+    const refs = held.size === 0 ? given : given.filter((ref) => !held.has(ref));
     const waiting = refs.filter(isBlobRef).values();
     const left = new Set<BlobRef>();
     let cause: Error | undefined;
@@ -193,7 +217,8 @@ export class FileBlobStore implements BlobStore {
     };
     await Promise.all(Array.from({ length: Math.min(removalsAtOnce, refs.length) }, removeSome));
     await this.#smallWrites.remove(refs.filter((ref) => !left.has(ref)));
-    if (cause !== undefined) throw new BlobsNotRemoved(left, cause.message, { cause });
+    if (cause !== undefined) throw new BlobsNotRemoved([...left, ...held], cause.message, { cause });
+    if (held.size > 0) throw new BlobsHeld(held);
   }
 
   abandon(refs: readonly BlobRef[]): void {
@@ -246,6 +271,38 @@ export class FileBlobStore implements BlobStore {
     return true;
   }
 
+  /**
+   * Opens a blob as it is stored, with its owner: a small one's value, or the whole file of a larger one. Rejects as `read` does. It must be
+   * closed.
+   */
+  async stored(ref: BlobRef): Promise<StoredBlob> {
+    if (isSmallBlobRef(ref)) {
+      const value = this.#small.storedValue(ref);
+      return {
+        size: value.length,
+        read: async (start, end) => value.subarray(start, end),
+        close: async () => undefined,
+      };
+    }
+    const checksums = this.#small.storedChecksums(ref);
+    const file = await this.#open(ref);
+    try {
+      const { size } = fstatSync(file);
+      const header = Buffer.from(await readStretch(file, 0, Math.min(size, headerSize)));
+      if (readHeader(header) === undefined) throw new BlobDamaged(ref, 'was never completely written');
+      const blob = new OpenBlob(file, size - headerSize, checksumsOf(ref, size - headerSize, checksums));
+      const read = async (start: number, end: number): Promise<Uint8Array> => {
+        const first = header.subarray(start, end);
+        const from = Math.max(0, start - headerSize);
+        return end <= headerSize ? first : Buffer.concat([first, await blob.read(from, end - headerSize)]);
+      };
+      return { size, read, close: () => blob.close() };
+    } catch (error) {
+      await closeFile(file);
+      throw error;
+    }
+  }
+
   async check(): Promise<{ readonly writable: boolean }> {
     await access(join(this.#root, directories[0]!), constants.R_OK | constants.X_OK);
     // The table's environment, which holds the small blobs, may be on another disk.
@@ -283,6 +340,21 @@ export class FileBlobStore implements BlobStore {
   #pathOf(ref: BlobRef): string {
     return join(this.#directoryOf(ref), ref);
   }
+}
+
+/**
+ * Returns the time, in milliseconds since the epoch, up to which no blob is removed that was written until then. Called for each removal, after
+ * it was decided.
+ */
+export type HeldUntil = () => Promise<number>;
+
+/** An open blob in its stored form. */
+export interface StoredBlob {
+  /** Of the stored form, in bytes. */
+  readonly size: number;
+  /** Reads the bytes from `start` up to but not including `end`. @throws BlobDamaged if they are not those that were written */
+  read(start: number, end: number): Promise<Uint8Array>;
+  close(): Promise<void>;
 }
 
 /** A file with its future name, created by the first write. */

@@ -119,10 +119,16 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     const start = bytesStart(value);
     const stored = value.length - start;
     if (stored !== size) throw new BlobSizeDiffers(ref, size, Math.max(0, stored));
-    if (!hasChecksums(ref)) this.#verifyFormer(ref, value.subarray(start));
-    else if (crc32(value) !== checksumOf(ref)) throw new BlobDamaged(ref, 'does not match its checksum');
+    this.#verify(ref, value);
     if (range === undefined) return value.subarray(start);
     return value.subarray(start + range.first, start + range.last + 1);
+  }
+
+  /** Returns a blob as it is stored. @throws BlobMissing, and BlobDamaged if any byte is wrong */
+  storedValue(ref: BlobRef): Buffer {
+    const value = this.#value(ref);
+    this.#verify(ref, value);
+    return value;
   }
 
   /** Returns the size, time and owner of a blob. @throws BlobMissing */
@@ -155,6 +161,11 @@ export class SmallBlobs implements CommitParticipant, SmallBlobWrites {
     await this.#environment.run(() => {
       if (isSmallBlobRef(ref) ? this.#blobs.doesExist(ref) : exists()) void this.#checksums.put(ref, stored);
     });
+  }
+
+  #verify(ref: BlobRef, value: Buffer): void {
+    if (!hasChecksums(ref)) this.#verifyFormer(ref, value.subarray(bytesStart(value)));
+    else if (crc32(value) !== checksumOf(ref)) throw new BlobDamaged(ref, 'does not match its checksum');
   }
 
   /** Verifies a small blob of an earlier version, if it has been given checksums since. @throws BlobDamaged */

@@ -7,6 +7,7 @@ import { ensureDirectory } from '../durable-directory.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { CommitParticipant } from './group-commit.ts';
 import { giveToOwnerOf, makePrivate } from '../private-path.ts';
+import { Moment } from './moment.ts';
 import { checkTableAccess, checkTableFile, ensureTableFile, syncTableFile } from '../table-file/table-file.ts';
 
 /**
@@ -97,6 +98,12 @@ export class LmdbEnvironment {
 
   database<V, K extends Key>(name: string, format: DatabaseOptions & RootDatabaseOptions): Database<V, K> {
     return endingFailedRanges(this.#root.openDB<V, K>(name, format));
+  }
+
+  /** Opens all databases as they are now: what is acknowledged, and nothing that is committed later. */
+  moment(): Moment {
+    this.#checkOpen();
+    return new Moment(this.#root, (name) => this.database(name, { encoding: 'binary', keyEncoding: 'binary' }));
   }
 
   /** Adds hooks to all later transactions. */

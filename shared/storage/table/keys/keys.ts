@@ -80,6 +80,8 @@ export const itemKey = {
   lifecycleRecheck: (bucketId: string, id: string): ItemKey => ({ pk: partition.lifecycleRechecks(bucketId), sk: id }),
   /** The position of a follower of the embedded change feed. */
   follower: (name: string): ItemKey => ({ pk: `follower/${name}`, sk: only }),
+  /** The lease of a backup that runs. */
+  backupLease: (id: string): ItemKey => ({ pk: partition.backupLeases, sk: id }),
   /** A value of the whole deployment, such as the key of continuation tokens. */
   deployment: (name: string): ItemKey => ({ pk: 'deployment', sk: name }),
 } as const;
@@ -87,6 +89,7 @@ export const itemKey = {
 export const partition = {
   project: (id: string): string => kinds.project + id,
   tombstones: 'graves',
+  backupLeases: 'backup-leases',
   lifecycleSlices: 'lifecycle-slices',
   lifecycleBounds: (bucketId: string): string => `lifecycle-bounds/${bucketId}`,
   lifecycleRechecks: (bucketId: string): string => `lifecycle-rechecks/${bucketId}`,
