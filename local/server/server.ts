@@ -71,6 +71,7 @@ export async function runLocalServer(options: StartOptions): Promise<void> {
       clock,
       data: directory && options.data,
       perBucket: options.metricsBuckets,
+      events: () => service.composed.events,
       log: output,
     };
     const metrics = measurements && new Metrics(measurements, new StoreMetrics(kept), reports);

@@ -26,6 +26,7 @@ const folders = [
   'shared/billing',
   'shared/monitoring',
   'shared/scrub',
+  'shared/events',
   'shared/protocol',
   'shared/telemetry',
   'shared/adapters',
@@ -49,7 +50,14 @@ const isOutermost = (folder: Folder): boolean =>
 const folderOf = (file: string): Folder => folders.find((folder) => file.startsWith(`${folder}/`))!;
 
 /** The rooms of what the table holds, above those of buckets and objects. */
-const rooms = ['shared/accounts', 'shared/lifecycle', 'shared/billing', 'shared/monitoring', 'shared/scrub'] as const;
+const rooms = [
+  'shared/accounts',
+  'shared/lifecycle',
+  'shared/billing',
+  'shared/monitoring',
+  'shared/scrub',
+  'shared/events',
+] as const;
 const belowProtocol = [
   'shared/errors',
   'shared/ports',
@@ -94,6 +102,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/billing': ['shared/ports', 'shared/storage'],
   'shared/monitoring': ['shared/errors', 'shared/ports', 'shared/storage'],
   'shared/scrub': ['shared/errors', 'shared/ports', 'shared/encryption', 'shared/storage'],
+  'shared/events': ['shared/errors', 'shared/ports', 'shared/http', 'shared/documents', 'shared/storage'],
   'shared/protocol': belowProtocol,
   'functions/compose': [...belowProtocol, 'shared/protocol'],
   'shared/telemetry': [...belowProtocol, 'shared/protocol'],

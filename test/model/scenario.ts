@@ -242,7 +242,7 @@ class ScenarioWorld implements World {
       const buckets = new Buckets(adapters);
       await new BucketPurge({
         ...adapters,
-        objects: new Objects({ ...adapters, buckets }),
+        objects: new Objects({ ...adapters, buckets, recorder: undefined }),
         uploads: new Uploads({ ...adapters, buckets, manifests }),
       }).sweep();
     }

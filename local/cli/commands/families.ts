@@ -7,6 +7,7 @@ import { compactCommand } from './compact.ts';
 import { customerCommands, customerFamily } from './customer.ts';
 import { doctorCommand } from './doctor.ts';
 import { envCommand, envCommands } from './env.ts';
+import { eventsCommands, eventsFamily } from './events.ts';
 import { keyCommands, keyFamily } from './key.ts';
 import { linkCommands, linkFamily } from './link.ts';
 import { metricsCommands, metricsFamily } from './metrics.ts';
@@ -20,6 +21,7 @@ import { scrubCommand } from './scrub.ts';
 import { startCommand } from './start.ts';
 import { usageCommand, usageCommands } from './usage.ts';
 import { userCommands, userFamily } from './user.ts';
+import { webhookCommands, webhookFamily } from './webhook.ts';
 
 /** The headings of the program's help, and the commands below each: a file for each family. */
 const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
@@ -28,7 +30,10 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
     'Tenants:',
     [customerFamily, projectFamily, userFamily, policyFamily, keyFamily, envCommand, quotaFamily, usageCommand],
   ],
-  ['Buckets and objects:', [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily]],
+  [
+    'Buckets and objects:',
+    [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily, webhookFamily, eventsFamily],
+  ],
 ];
 
 /** The commands of the program, in the order of its help. */
@@ -52,4 +57,6 @@ export const administrationCommands: readonly AdministrationCommand<never, unkno
   monitoringCommands,
   metricsCommands,
   alarmCommands,
+  webhookCommands,
+  eventsCommands,
 ].flatMap((commands) => Object.values<AdministrationCommand<never, unknown>>(commands));

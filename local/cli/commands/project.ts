@@ -39,9 +39,11 @@ export const projectCommands = {
     return { ...project, users, buckets: await bucketCountOf(table, project.id) };
   }),
   ...suspending('project', ({ accounts }, name, isSuspended) => accounts.suspendProject(name, isSuspended)),
-  remove: command('project remove', named, ({ accounts }, { project }) =>
-    accounts.removeProject(project, ownsNoBucket),
-  ),
+  remove: command('project remove', named, async ({ accounts, webhooks }, { project }) => {
+    const { id } = await accounts.project(project);
+    await accounts.removeProject(project, ownsNoBucket);
+    for (const { name } of await webhooks.of(id)) await webhooks.remove(id, name);
+  }),
 };
 
 /** Returns `stillage project`. */

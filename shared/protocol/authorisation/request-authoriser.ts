@@ -13,6 +13,7 @@ import {
 import { S3Error } from '../../errors/s3-error.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { Origin } from '../../storage/buckets/origin.ts';
 import type { Upload } from '../../storage/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { countingGrants } from '../acls/acl-restrictions.ts';
@@ -27,6 +28,7 @@ import type { RequestView } from './request-view.ts';
 interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
+  readonly origin: Origin;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
@@ -66,11 +68,11 @@ export class RequestAuthoriser {
     questions: readonly Question[],
     addressed: { readonly bucket: Bucket | undefined; readonly key?: string | undefined },
   ): Promise<RequestAuthorisation> {
-    const { view, keys } = this.#deps;
+    const { view, keys, origin } = this.#deps;
     const { caller } = this.#request;
     const mayDo = (question: Question, ground: Ground): Promise<boolean> => this.#answer(question, ground);
     const { bucket, key } = addressed;
-    const authorisation = new RequestAuthorisation({ mayDo, keys, view, questions, caller, bucket, key });
+    const authorisation = new RequestAuthorisation({ mayDo, keys, view, questions, caller, bucket, key, origin });
     await authorisation.ask();
     return authorisation;
   }
