@@ -309,8 +309,9 @@ export class WebhookQueue {
   #delay(lane: Lane): void {
     lane.failures += 1;
     lane.retryAt = this.#deps.clock.now() + this.#backoff(lane.failures);
-    for (const { place } of lane.events.slice(1)) this.#leaveOut(lane, place);
-    this.#loaded -= lane.events.length - 1;
+    const [, ...rest] = lane.events;
+    for (const { place } of rest) this.#leaveOut(lane, place);
+    this.#loaded -= rest.length;
     lane.events = lane.events.slice(0, 1);
   }
 
@@ -335,10 +336,11 @@ export class WebhookQueue {
         if (event.subject !== lane.subject || !this.#isRead(event.place)) continue;
         lane.events = [event];
         this.#loaded += 1;
-        const { last } = lane.leftOut;
-        // The first place after this one, unless one before it was left out after this had passed it.
-        const from = lane.leftOut === known ? `${event.place}!` : known.from;
-        lane.leftOut = last > event.place ? { from, last } : undefined;
+        // The first place after this one. If others were left out meanwhile, one may be before it that was passed.
+        if (lane.leftOut === known) {
+          const { last } = known;
+          lane.leftOut = last > event.place ? { from: `${event.place}!`, last } : undefined;
+        }
         return;
       }
       if (lane.leftOut === known) lane.leftOut = undefined;
