@@ -9,6 +9,7 @@ export {
   putBucketLifecycleConfiguration,
 } from './bucket/bucket-lifecycle.ts';
 export * from './bucket/bucket-monitoring.ts';
+export * from './bucket/bucket-notification.ts';
 export * from './bucket/bucket-ownership-controls.ts';
 export * from './bucket/bucket-policy.ts';
 export * from './bucket/bucket-tagging.ts';

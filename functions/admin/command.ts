@@ -3,6 +3,8 @@ import type { Administration } from '../../shared/accounts/administration.ts';
 import type { UserPolicies } from '../../shared/accounts/user-policies.ts';
 import type { Scope } from '../../shared/accounts/operators.ts';
 import type { KeyAdministration } from '../../shared/accounts/key-administration.ts';
+import type { EventQueue } from '../../shared/events/event-queue.ts';
+import type { WebhookTargets } from '../../shared/events/webhook-targets.ts';
 import type { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import type { Monitoring } from '../../shared/monitoring/monitoring.ts';
 import type { Objects } from '../../shared/storage/objects/objects.ts';
@@ -35,6 +37,8 @@ export interface AdministrationDeps {
   readonly usage: Usage;
   readonly publicLinks: PublicLinks;
   readonly monitoring: Monitoring;
+  readonly webhooks: WebhookTargets;
+  readonly eventQueue: EventQueue;
   readonly table: KeyValueTable;
   readonly clock: Clock;
   readonly settings: ServiceSettings;

@@ -1,6 +1,9 @@
 import { Administration } from '../../shared/accounts/administration.ts';
 import { UserPolicies } from '../../shared/accounts/user-policies.ts';
 import { KeyAdministration } from '../../shared/accounts/key-administration.ts';
+import { EventQueue } from '../../shared/events/event-queue.ts';
+import { EventRecorder } from '../../shared/events/event-recorder.ts';
+import { WebhookTargets } from '../../shared/events/webhook-targets.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import type { ActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { composeMonitoring } from '../../shared/monitoring/monitoring.ts';
@@ -35,14 +38,17 @@ export function administrationDeps(adapters: AdministrationAdapters): Administra
   const { table, clock, settings } = adapters;
   const accounts = new Administration(adapters);
   const buckets = new Buckets(adapters);
+  const recorder = new EventRecorder({ buckets });
   return {
     ...{ table, clock, settings, accounts, buckets },
     keys: new KeyAdministration(adapters, accounts),
     policies: new UserPolicies(adapters, accounts),
-    objects: new Objects({ ...adapters, buckets }),
+    objects: new Objects({ ...adapters, buckets, recorder }),
     uploads: new Uploads({ ...adapters, buckets, manifests: new Manifests(adapters) }),
     usage: new Usage(adapters),
     publicLinks: new PublicLinks({ ...adapters, buckets }),
     monitoring: composeMonitoring({ ...adapters, buckets }),
+    webhooks: new WebhookTargets(adapters),
+    eventQueue: new EventQueue(adapters),
   };
 }

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/access/rights.ts';
 import type { DocumentType } from '../../shared/documents/schema.ts';
-import { acceleration, logging, notification, requestPayment } from '../../shared/documents/stubs.ts';
+import { acceleration, logging, requestPayment } from '../../shared/documents/stubs.ts';
 import { S3Error, type PlainErrorCode } from '../../shared/errors/s3-error.ts';
 import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { defineOperation, type AnyOperation, emptyXml } from '../../shared/protocol/operation.ts';
@@ -54,11 +54,7 @@ export const stubs: readonly AnyOperation[] = [
     acceleration.write(undefined, namespace),
   ),
   reading('GetBucketLogging', 'GetBucketLogging', (namespace) => logging.write(undefined, namespace)),
-  reading('GetBucketNotificationConfiguration', 'GetBucketNotification', (namespace) =>
-    notification.write(undefined, namespace),
-  ),
   reading('GetBucketReplication', 'GetReplicationConfiguration', 'ReplicationConfigurationNotFoundError'),
   writing('PutBucketRequestPayment', 'PutBucketRequestPayment', requestPayment),
   writing('PutBucketLogging', 'PutBucketLogging', logging),
-  writing('PutBucketNotificationConfiguration', 'PutBucketNotification', notification),
 ];

@@ -1,4 +1,10 @@
 import type { FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import { EventBacklog } from '../../shared/events/backlog.ts';
+import { EventFollower } from '../../shared/events/event-follower.ts';
+import { EventQueue } from '../../shared/events/event-queue.ts';
+import { WebhookTargets } from '../../shared/events/webhook-targets.ts';
+import type { ChangeFeed } from '../../shared/ports/key-value-table.ts';
+import type { Secrets } from '../../shared/ports/secrets.ts';
 import { UsageFollower } from '../../shared/billing/usage-follower.ts';
 import { finishEndedUploads, ReleaseQueue } from '../../shared/storage/removal/release-queue.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
@@ -43,12 +49,26 @@ async function inTurn(followers: readonly Follower[], records: readonly FeedReco
   for (const follow of followers) await follow(records);
 }
 
+/** How events are delivered that a process puts into queues. */
+export interface EventDelivery {
+  readonly backlog: EventBacklog;
+  /** The bytes of events that may wait, by project. */
+  readonly limit: number;
+  readonly wake: (webhookIds: ReadonlySet<string>) => void;
+}
+
+/** The service delivers later: of a command, which ends soon. */
+const byTheService = (): EventDelivery => ({ backlog: new EventBacklog(), limit: Infinity, wake: () => undefined });
+
 /**
  * Returns the followers of the change feed, in order, where one process follows all of it.
  * @param deps.grace the milliseconds for which released content is kept at least
+ * @param deps.delivery undefined: by the service
  */
 export function feedFollowers(deps: {
-  readonly table: KeyValueTable;
+  readonly table: KeyValueTable & ChangeFeed;
+  readonly secrets: Secrets;
+  readonly delivery?: EventDelivery;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly uploads: Uploads;
@@ -56,9 +76,13 @@ export function feedFollowers(deps: {
 }): readonly Follower[] {
   const usage = new UsageFollower(deps);
   const released = new ReleaseQueue(deps);
+  const { table, delivery = byTheService() } = deps;
+  const [webhooks, queue] = [new WebhookTargets(deps), new EventQueue(deps)];
+  const events = new EventFollower({ ...delivery, table, webhooks, queue, newest: () => table.newest() });
   return [
     (batch) => usage.follow(batch),
     (batch) => released.follow(batch),
     (batch) => finishEndedUploads(deps.uploads, batch),
+    (batch) => events.follow(batch),
   ];
 }

@@ -1,3 +1,4 @@
+import { EventRecorder } from '../../shared/events/event-recorder.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { LifecyclePasses } from '../../shared/lifecycle/lifecycle-passes.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
@@ -12,7 +13,7 @@ export function lifecycleDeps(adapters: Pick<Adapters, 'table' | 'blobs' | 'cloc
   const manifests = new Manifests(adapters);
   return {
     buckets,
-    objects: new Objects({ ...adapters, buckets }),
+    objects: new Objects({ ...adapters, buckets, recorder: new EventRecorder({ buckets }) }),
     uploads: new Uploads({ ...adapters, buckets, manifests }),
     passes: new LifecyclePasses(adapters),
     clock: adapters.clock,

@@ -15,7 +15,7 @@ export function scrubDeps(
   const { table, blobs, clock, randomness } = adapters;
   const manifests = new Manifests(adapters);
   const buckets = new Buckets(adapters);
-  const objects = new Objects({ ...adapters, buckets });
+  const objects = new Objects({ ...adapters, buckets, recorder: undefined });
   const uploads = new Uploads({ ...adapters, buckets, manifests });
   const release = new Release({ ...adapters, manifests, uploads });
   const bucketPurge = new BucketPurge({ ...adapters, objects, uploads });

@@ -2,6 +2,8 @@ import type { Projects } from '../../shared/access/identity.ts';
 import { Sessions } from '../../shared/access/session-tokens.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { Contents } from '../../shared/storage/objects/contents.ts';
+import { EventRecorder } from '../../shared/events/event-recorder.ts';
+import type { EventTargets } from '../../shared/events/event-targets.ts';
 import { FlaggedQuotas } from '../../shared/storage/quotas/flagged-quotas.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
 import type { ActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
@@ -51,19 +53,22 @@ export function composeServices(
     settings,
     counters = countersOfMany,
     logIsWritten,
+    eventTargets,
   }: {
     readonly projects: Projects;
     readonly settings: Settings;
     readonly counters?: (usage: Usage) => Counters;
     readonly logIsWritten?: Services['logIsWritten'];
+    readonly eventTargets?: EventTargets;
   },
 ): Services {
   const { blobs, clock } = adapters;
   const buckets = new Buckets(adapters);
   const manifests = new Manifests(adapters);
+  const recorder = new EventRecorder({ buckets });
   return {
     buckets,
-    objects: new Objects({ ...adapters, buckets }),
+    objects: new Objects({ ...adapters, buckets, recorder }),
     uploads: new Uploads({ ...adapters, buckets, manifests }),
     contents: new Contents({ ...adapters, manifests }),
     contentReferences: new ContentReferences(adapters),
@@ -76,5 +81,6 @@ export function composeServices(
     clock,
     settings,
     logIsWritten,
+    eventTargets,
   };
 }

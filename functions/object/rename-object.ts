@@ -77,9 +77,10 @@ export const renameObject = defineOperation({
         await objects.put(authorisation, renamed, {
           guard: targetGuard(conditions),
           rightsCount: 'at the commit',
+          renamedFrom: from,
           extras: async (version: CurrentVersion, before, present) => {
             const { changes, conditions: held } = await share(version, before, present);
-            const left = await objects.renamedAway({ bucket: present, key: from, source });
+            const left = await objects.renamedAway({ bucket: present, key: from, authorisation, source });
             // Where versions are kept, the former name keeps this one, and its links stay with it.
             const isKept = present.versioning === 'on' || source.named;
             const links = isKept

@@ -1,5 +1,10 @@
 import { Accounts, type ProjectDeclaration } from '../../shared/accounts/accounts.ts';
 import { AuditLog } from '../../shared/audit/audit-log.ts';
+import { EventBacklog } from '../../shared/events/backlog.ts';
+import { EventDeliveries } from '../../shared/events/event-deliveries.ts';
+import { EventQueue } from '../../shared/events/event-queue.ts';
+import { EventTargets } from '../../shared/events/event-targets.ts';
+import { WebhookTargets } from '../../shared/events/webhook-targets.ts';
 import { RequestMeter } from '../../shared/billing/request-meter.ts';
 import type { Amount } from '../../shared/storage/amount.ts';
 import { KeyedMutex } from '../../shared/storage/concurrency.ts';
@@ -22,6 +27,7 @@ import type { ChangeFeed, KeyValueTable } from '../../shared/ports/key-value-tab
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
+import type { WebhookCaller } from '../../shared/ports/webhook-caller.ts';
 import type { Capacity } from '../../shared/protocol/bodies/capacity/admission.ts';
 import type { DigestThreads } from '../../shared/protocol/bodies/body-digests.ts';
 import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
@@ -48,10 +54,13 @@ import type { ServiceActions } from './data-directory/service-socket.ts';
 import { UsageError } from '../../shared/errors/operator-error.ts';
 import type { LogState } from '../../shared/telemetry/log-output.ts';
 import type { StartOptions } from '../../shared/command-line/start-options.ts';
+import { webhookCaller } from './webhook-caller.ts';
 import { SettledQuotas } from './processes/settled-quotas.ts';
 
 /** The time for which counted requests are in memory only. A crash loses no older ones. */
 const meterTime = 5 * second;
+/** The time after which deliveries notice what another process has done: a command replays events or removes a webhook. */
+const sweepTime = 10 * second;
 /** The number of queue entries whose content is freed after one wait for readers, in each partition of the queue. */
 const releasePage = 1000;
 
@@ -92,6 +101,13 @@ interface Primary {
   readonly refused: (isDiskFull: boolean) => void;
 }
 
+/** What is known of the delivery of events. */
+export interface DeliveryState {
+  readonly backlog: EventBacklog;
+  /** Returns when the oldest event that waits came into its queue, in milliseconds since the epoch. */
+  readonly oldest: () => number | undefined;
+}
+
 /** A service without a listener: its pipeline and its schedules. */
 export interface EmbeddedService {
   readonly pipeline: Pipeline;
@@ -117,6 +133,8 @@ export interface EmbeddedService {
   };
   /** The data that requests of this process may still read. */
   readonly readers: Readers;
+  /** The delivery of events; undefined in a worker. */
+  readonly events: DeliveryState | undefined;
   /** The actions for administrative commands, which run in other processes. */
   readonly actions: ServiceActions;
   /** Follows the change feed to its end, and closes table and blobs. Call it when no request is running. */
@@ -166,6 +184,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       quotas: deps.settle ? new SettledQuotas(quotas, deps.settle) : quotas,
     };
   };
+  const stopping = new AbortController();
+  const caller = webhookCaller(options, stopping.signal);
+  const webhooks = new WebhookTargets({ table, clock, randomness, secrets });
   const services = composeServices(
     {
       table,
@@ -183,6 +204,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       settings,
       counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage),
       logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
+      eventTargets: new EventTargets({ webhooks, caller }),
     },
   );
   if (!primary) {
@@ -190,7 +212,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   }
   const readers = new Readers();
   const serviceReaders = new ServiceReaders(readers, clock);
-  const background = primary ? undefined : await startBackground({ ...deps, serviceReaders }, services, options);
+  const background = primary
+    ? undefined
+    : await startBackground({ ...deps, serviceReaders, webhooks, caller, limits }, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
   const meterReader = repeat(meterTime, clock, () => meter.flush(), telemetry, 'saving request counts failed');
   const ownRates = new RateLimit(limits.requestsPerSecond, clock);
@@ -226,6 +250,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   });
 
   const stopSchedules = async (): Promise<void> => {
+    stopping.abort();
     await Promise.all([background?.stop(), meterReader.stop(), auditing?.stop()]);
   };
   const closeStores = async (): Promise<void> => {
@@ -242,6 +267,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     consoleOrigins,
     kept: { mutex, rates: ownRates, drain, serviceReaders, refused },
     readers,
+    events: background && { backlog: background.backlog, oldest: () => background.deliveries.oldest },
     actions: {
       release: async () => background?.releases.now({ early: true }),
       sweep: async () => background?.releases.now({ early: false }),
@@ -272,12 +298,19 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
 interface Background {
   readonly feed: FeedRunner;
   readonly releases: ReleaseSchedule;
+  readonly deliveries: EventDeliveries;
+  readonly backlog: EventBacklog;
   stop(): Promise<void>;
 }
 
 /** Starts following the feed and the scheduled work. */
 async function startBackground(
-  deps: EmbeddedDeps & { readonly serviceReaders: ServiceReaders },
+  deps: EmbeddedDeps & {
+    readonly serviceReaders: ServiceReaders;
+    readonly webhooks: WebhookTargets;
+    readonly caller: WebhookCaller;
+    readonly limits: Limits;
+  },
   services: ReturnType<typeof composeServices>,
   options: StartOptions,
 ): Promise<Background> {
@@ -289,7 +322,15 @@ async function startBackground(
   const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
   const grace = options.releaseGrace;
   await keepGrace(table, grace);
-  const followers = feedFollowers({ table, clock, randomness, uploads, grace });
+  const { webhooks, caller, limits } = deps;
+  const backlog = new EventBacklog();
+  const queue = new EventQueue(deps);
+  const retryTime = limits.eventRetryTime;
+  const deliveries = new EventDeliveries({ clock, randomness, webhooks, queue, backlog, caller, retryTime, telemetry });
+  await deliveries.count();
+  const wake = (ids: ReadonlySet<string>): void => ids.forEach((id) => deliveries.wake(id));
+  const delivery = { backlog, limit: limits.eventBacklogBytes, wake };
+  const followers = feedFollowers({ table, secrets, clock, randomness, uploads, grace, delivery });
   const feed: FeedRunner = new FeedRunner(table, [...followers, async () => releases.soon()], { clock, telemetry });
   const releases: ReleaseSchedule = new ReleaseSchedule({
     release,
@@ -312,6 +353,8 @@ async function startBackground(
     ),
     repeat(minute, clock, () => bucketPurge.sweep(), telemetry, 'sweeping removed buckets failed'),
     repeat(minute, clock, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
+    repeat(sweepTime, clock, () => deliveries.sweep(), telemetry, 'looking for events to deliver failed'),
+    deliveries,
     scheduleLifecycle({ ...services, passes }, options, telemetry),
     scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
     // A store in memory has no disk that could damage it.
@@ -319,9 +362,13 @@ async function startBackground(
   ];
   // On a disk that is full already, the first writes find room.
   releases.refused(false);
+  // What a former process has left.
+  void deliveries.sweep().catch((error: unknown) => telemetry.problem('looking for events to deliver failed', error));
   return {
     feed,
     releases,
+    deliveries,
+    backlog,
     stop: async () => {
       await Promise.all([releases, ...schedules].map((schedule) => schedule.stop()));
     },

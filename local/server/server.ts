@@ -79,6 +79,7 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
       clock,
       data: directory && options.data,
       perBucket: options.metricsBuckets,
+      events: () => service.composed.events,
       log: output,
     };
     const metrics = measurements && new Metrics(measurements, new StoreMetrics(kept), reports);

@@ -35,8 +35,5 @@ export const acceleration = documentType('AccelerateConfiguration', nothing('Tra
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLogging.html */
 export const logging = documentType('BucketLoggingStatus', nothing('Server access logging'));
 
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketNotificationConfiguration.html */
-export const notification = documentType('NotificationConfiguration', nothing('Event notification'));
-
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicyStatus.html */
 export const policyStatus = documentType('PolicyStatus', only('IsPublic', boolean));

@@ -97,6 +97,7 @@ export const errorTable = {
   MissingAuthenticationToken: { status: 403, message: 'Request is missing Authentication Token' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingSecurityHeader: { status: 400, message: 'Your request is missing a required header.' },
+  NoSuchWebhook: { status: 404, message: 'The specified webhook does not exist.' },
   NoSuchAlarm: { status: 404, message: 'The specified alarm does not exist.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist' },
   NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist' },

@@ -4,7 +4,7 @@ import type { EnabledRule, Tags } from './lifecycle-rules.ts';
 import { neverDue, nextDueOfCurrent, nextDueOfNoncurrent } from './next-due.ts';
 import type { Objects } from '../storage/objects/objects.ts';
 import { SeenNoMore } from '../storage/version-changes/outcomes.ts';
-import { asService } from '../storage/version-changes/service-authorisation.ts';
+import { asLifecycle } from '../storage/version-changes/service-authorisation.ts';
 import { LockedVersion } from '../storage/versions/object-lock.ts';
 import type { CurrentVersion, Version } from '../storage/versions/versions.ts';
 
@@ -69,7 +69,7 @@ export async function applyToKey(
   let nothingDueBefore = neverDue;
   const ruleOf = (version: Version, evaluate: (aging: AgingVersion) => EnabledRule | undefined) =>
     evaluateWithTags(objects, version, evaluate);
-  const authorisation = asService(bucket, key);
+  const authorisation = asLifecycle(bucket, key);
   let present: CurrentVersion | undefined = currentVersion;
   try {
     if (await ruleOf(present, (aging) => expiryRule(rules, key, aging, time))) {

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { LifecycleRule, UnnamedRule } from '../documents/lifecycle.ts';
 import { invalidArgument } from '../errors/s3-error.ts';
 
 /** The steps of giving a rule an id: microseconds, as an event-loop budget counts them. */
 const stepsPerId = 8;
 
 /** Assigns ids to rules without one. Deterministic, so that a configuration sent twice stays the same. */
-export function* withIds(rules: readonly UnnamedRule[]): Generator<number, readonly LifecycleRule[], void> {
+export function* withIds<Rule extends { readonly id?: string }>(
+  rules: readonly Rule[],
+): Generator<number, readonly (Rule & { readonly id: string })[], void> {
   const taken = new Set<string>();
   for (const { id } of rules) {
     if (!id) continue;
@@ -17,7 +18,7 @@ export function* withIds(rules: readonly UnnamedRule[]): Generator<number, reado
   }
   /** The number of ids tried for rules with the same content. */
   const attempts = new Map<string, number>();
-  const newId = (rule: UnnamedRule): string => {
+  const newId = (rule: Rule): string => {
     const said = JSON.stringify(rule);
     for (let attempt = attempts.get(said) ?? 0; ; attempt += 1) {
       attempts.set(said, attempt + 1);
@@ -29,7 +30,7 @@ export function* withIds(rules: readonly UnnamedRule[]): Generator<number, reado
       return id;
     }
   };
-  const named: LifecycleRule[] = [];
+  const named: (Rule & { readonly id: string })[] = [];
   for (const rule of rules) {
     named.push({ ...rule, id: rule.id ? rule.id : newId(rule) });
     yield stepsPerId;

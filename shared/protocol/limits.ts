@@ -45,6 +45,13 @@ export interface Limits {
   readonly corsRules: number;
   /** Per lifecycle configuration. */
   readonly lifecycleRules: number;
+  /** Per notification configuration. */
+  readonly notificationRules: number;
+  readonly webhooksPerProject: number;
+  /** The events of a project that wait for their delivery. More are dropped. */
+  readonly eventBacklogBytes: number;
+  /** How long the delivery of an event is tried. */
+  readonly eventRetryTime: number;
   /** Per website configuration. */
   readonly routingRules: number;
   readonly keysPerDelete: number;
@@ -152,6 +159,10 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   grantsPerAcl: { value: 100, least: 1, most: maxRules },
   corsRules: { value: 100, least: 1, most: maxRules },
   lifecycleRules: { value: 1000, least: 1, most: maxRules },
+  notificationRules: { value: 100, least: 1, most: maxRules },
+  webhooksPerProject: { value: 20, least: 1, most: maxRules },
+  eventBacklogBytes: { value: 64 * MiB, least: 1, most: exact },
+  eventRetryTime: { value: day, least: second, most: 14 * day },
   routingRules: { value: 50, least: 1, most: maxRules },
   keysPerDelete: { value: 1000, least: 1, most: 10_000 },
   // A thousand of the longest keys, escaped, are as much as a cloud function can return.

@@ -9,6 +9,7 @@ import type { Bucket } from '../storage/buckets/bucket.ts';
 import type { Buckets } from '../storage/buckets/buckets.ts';
 import type { Contents } from '../storage/objects/contents.ts';
 import type { ObjectAuthorisation } from '../storage/version-changes/object-authorisation.ts';
+import type { EventTargets } from '../events/event-targets.ts';
 import type { Monitoring } from '../monitoring/monitoring.ts';
 import type { Objects } from '../storage/objects/objects.ts';
 import type { PublicLinks } from '../storage/objects/public-links.ts';
@@ -98,6 +99,8 @@ export interface Services {
   readonly settings: Settings;
   /** Tells whether lines of the log can be written. Undefined: somebody else collects them. */
   readonly logIsWritten?: (() => Promise<boolean>) | undefined;
+  /** Where events of buckets are delivered. Undefined: nowhere. */
+  readonly eventTargets?: EventTargets | undefined;
 }
 
 /**

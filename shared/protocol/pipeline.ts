@@ -214,8 +214,16 @@ export class Pipeline {
       signedAt: signingTime(scheme, request, form),
       fields: request.fields,
     };
+    const origin = {
+      by: 'request',
+      operation: operation.name,
+      requester: caller.kind === 'user' ? `${caller.project.id}:${caller.name}` : undefined,
+      remoteAddress: request.remoteAddress,
+      requestId: trace.requestId,
+      hostId: this.#deps.hostId,
+    } as const;
     const authoriser = new RequestAuthoriser(
-      { buckets, projects, uploads, view, keys: this.#deps.accessKeys, signal },
+      { buckets, projects, uploads, view, keys: this.#deps.accessKeys, origin, signal },
       known,
     );
     const { address } = request;
@@ -265,6 +273,7 @@ export class Pipeline {
       clock,
       settings,
       logIsWritten: services.logIsWritten,
+      eventTargets: services.eventTargets,
       caller,
       bucket: present,
       view,

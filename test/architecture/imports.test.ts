@@ -28,6 +28,7 @@ const folders = [
   'shared/monitoring',
   'shared/scrub',
   'shared/backup',
+  'shared/events',
   'shared/protocol',
   'shared/telemetry',
   'shared/adapters',
@@ -58,6 +59,7 @@ const rooms = [
   'shared/billing',
   'shared/monitoring',
   'shared/scrub',
+  'shared/events',
 ] as const;
 const belowProtocol = [
   'shared/errors',
@@ -107,6 +109,7 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   'shared/scrub': ['shared/errors', 'shared/ports', 'shared/encryption', 'shared/storage'],
   // Of the storage, only what limits concurrency: a repository knows nothing of objects.
   'shared/backup': ['shared/errors', 'shared/ports', 'shared/storage'],
+  'shared/events': ['shared/errors', 'shared/ports', 'shared/http', 'shared/documents', 'shared/storage'],
   'shared/protocol': belowProtocol,
   'functions/compose': [...belowProtocol, 'shared/protocol'],
   'shared/telemetry': [...belowProtocol, 'shared/protocol'],

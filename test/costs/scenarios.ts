@@ -287,6 +287,11 @@ export const scenarios: readonly Scenario[] = [
     before: [versioning('Enabled'), objectLock, put(object), { ...document('legal-hold', hold), path: object }],
     request: { path: object, query: 'legal-hold' },
   },
+  {
+    operation: 'PutBucketNotificationConfiguration',
+    request: document('notification', '<NotificationConfiguration/>'),
+  },
+  { operation: 'GetBucketNotificationConfiguration', request: { path: bucket, query: 'notification' } },
   { operation: 'PutBucketTagging', request: document('tagging', tags) },
   { operation: 'GetBucketTagging', before: [document('tagging', tags)], request: { path: bucket, query: 'tagging' } },
   {

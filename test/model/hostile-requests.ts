@@ -87,6 +87,7 @@ export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
   ],
   PutObjectRetention: [put('/photos/k', 'retention', retention), put('/photos/k', 'retention', '<Retention/>')],
   PutObjectLegalHold: [put('/photos/k', 'legal-hold', hold)],
+  PutBucketNotificationConfiguration: [put('/photos', 'notification', '<NotificationConfiguration/>')],
   PutBucketTagging: [put('/photos', 'tagging', tagging)],
   DeleteBucketTagging: [remove('/photos', 'tagging')],
   PutBucketEncryption: [

@@ -302,7 +302,7 @@ class ListsWithoutChecking extends Objects {
   readonly #belowCurrent: boolean;
 
   constructor(adapters: Adapters, buckets: Buckets, belowCurrent: boolean) {
-    super({ ...adapters, buckets });
+    super({ ...adapters, buckets, recorder: undefined });
     this.#table = adapters.table;
     this.#belowCurrent = belowCurrent;
   }
@@ -331,7 +331,7 @@ type Services = Parameters<NonNullable<Mutation['services']>>[0];
 const withBuckets = (Other: new (adapters: Adapters) => Buckets): Mutation => ({
   services: (services, adapters) => {
     const buckets = new Other(adapters);
-    return { ...services, buckets, objects: new Objects({ ...adapters, buckets }) };
+    return { ...services, buckets, objects: new Objects({ ...adapters, buckets, recorder: undefined }) };
   },
 });
 

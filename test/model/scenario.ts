@@ -75,6 +75,8 @@ export const modelSettings: Settings = {
 export const noProjects: Projects = {
   project: async () => undefined,
   byEmail: async () => undefined,
+  byNumber: async () => undefined,
+  accountNumber: async () => '123456789012',
   userId: async () => undefined,
 };
 const minute = 60 * 1000;
@@ -240,7 +242,7 @@ class ScenarioWorld implements World {
       const buckets = new Buckets(adapters);
       await new BucketPurge({
         ...adapters,
-        objects: new Objects({ ...adapters, buckets }),
+        objects: new Objects({ ...adapters, buckets, recorder: undefined }),
         uploads: new Uploads({ ...adapters, buckets, manifests }),
       }).sweep();
     }

@@ -84,7 +84,6 @@ describe('a configuration that no bucket has', () => {
       'logging',
       '<BucketLoggingStatus><LoggingEnabled><TargetBucket>b</TargetBucket></LoggingEnabled></BucketLoggingStatus>',
     ],
-    ['notification', '<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>'],
     ['accelerate', '<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>'],
   ])('cannot be set to anything else: ?%s', async (query, body) => {
     const bucket = await service.bucket();

@@ -7,7 +7,7 @@ import { releaseDeps } from './release.ts';
 
 /** Purges removed buckets, and keeps the time by which locks end. */
 export const handler = backgroundHandler('sweep-removed-buckets', (deps) => {
-  const objects = new Objects({ ...deps, buckets: new Buckets(deps) });
+  const objects = new Objects({ ...deps, buckets: new Buckets(deps), recorder: undefined });
   const bucketPurge = new BucketPurge({ ...deps, objects, uploads: releaseDeps(deps).uploads });
   return async (_event: unknown, stopping) => {
     await keepLockTime(deps);

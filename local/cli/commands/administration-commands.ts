@@ -5,6 +5,7 @@ import { auditCommands } from './audit.ts';
 import { bucketCommands } from './bucket.ts';
 import { customerCommands } from './customer.ts';
 import { envCommands } from './env.ts';
+import { eventsCommands } from './events.ts';
 import { keyCommands } from './key.ts';
 import { linkCommands } from './link.ts';
 import { metricsCommands } from './metrics.ts';
@@ -14,6 +15,7 @@ import { projectCommands } from './project.ts';
 import { quotaCommands } from './quota.ts';
 import { usageCommands } from './usage.ts';
 import { userCommands } from './user.ts';
+import { webhookCommands } from './webhook.ts';
 
 /**
  * The administrative commands, which the function of a deployment and the API of operators carry out as well. The command line is left out of
@@ -35,4 +37,6 @@ export const administrationCommands: readonly AdministrationCommand<never, unkno
   metricsCommands,
   alarmCommands,
   auditCommands,
+  webhookCommands,
+  eventsCommands,
 ].flatMap((commands) => Object.values<AdministrationCommand<never, unknown>>(commands));

@@ -7,6 +7,7 @@ import { compactCommand } from './compact.ts';
 import { customerFamily } from './customer.ts';
 import { doctorCommand } from './doctor.ts';
 import { envCommand } from './env.ts';
+import { eventsFamily } from './events.ts';
 import { keyFamily } from './key.ts';
 import { linkFamily } from './link.ts';
 import { metricsFamily } from './metrics.ts';
@@ -22,6 +23,7 @@ import { scrubCommand } from './scrub.ts';
 import { startCommand } from './start.ts';
 import { usageCommand } from './usage.ts';
 import { userFamily } from './user.ts';
+import { webhookFamily } from './webhook.ts';
 
 /** The headings of the program's help, and the commands below each: a file for each family. */
 const groups: readonly (readonly [heading: string, families: readonly (() => Command)[]])[] = [
@@ -53,7 +55,10 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
       auditCommand,
     ],
   ],
-  ['Buckets and objects:', [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily]],
+  [
+    'Buckets and objects:',
+    [bucketFamily, linkFamily, monitoringFamily, metricsFamily, alarmFamily, webhookFamily, eventsFamily],
+  ],
 ];
 
 /** The commands of the program, in the order of its help. */

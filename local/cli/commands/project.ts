@@ -40,9 +40,11 @@ export const projectCommands = {
     return { ...project, users, buckets: await bucketCountOf(table, project.id) };
   }),
   ...suspending('project', ({ accounts }, name, isSuspended) => accounts.suspendProject(name, isSuspended)),
-  remove: command('project remove', 'manage', named, ({ accounts }, { project }) =>
-    accounts.removeProject(project, ownsNoBucket),
-  ),
+  remove: command('project remove', 'manage', named, async ({ accounts, webhooks }, { project }) => {
+    const { id } = await accounts.project(project);
+    await accounts.removeProject(project, ownsNoBucket);
+    for (const { name } of await webhooks.of(id)) await webhooks.remove(id, name);
+  }),
 };
 
 /** Returns `stillage project`. */
@@ -94,6 +96,7 @@ export function projectFamily(): Command {
         return recordReport(project, [
           ['project', project.email],
           ['id', project.id],
+          ['account number', project.accountNumber],
           ['display name', project.displayName],
           ['status', statusOf(project)],
           ['created', time(project.created)],

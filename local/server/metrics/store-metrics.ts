@@ -6,6 +6,7 @@ import type { Clock } from '../../../shared/ports/clock.ts';
 import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { LogState } from '../../../shared/telemetry/log-output.ts';
 import { scrubState } from '../schedules/scrub-state.ts';
+import type { DeliveryState } from '../embedded-service.ts';
 import type { Metric, Sample } from './exposition.ts';
 
 export interface StoreMetricsDeps {
@@ -14,6 +15,8 @@ export interface StoreMetricsDeps {
   /** The data directory; undefined if all data is in memory. */
   readonly data: string | undefined;
   readonly log: LogState;
+  /** Returns what is known of the delivery of events. */
+  readonly events: () => DeliveryState | undefined;
   /** True if there are series for the size of each bucket. */
   readonly perBucket: boolean;
 }
@@ -31,7 +34,7 @@ export class StoreMetrics {
   }
 
   async metrics(): Promise<readonly Metric[]> {
-    const { table, clock, data, perBucket, log } = this.#deps;
+    const { table, clock, data, perBucket, log, events } = this.#deps;
     const [buckets, feed, release, scrub, disk] = await Promise.all([
       this.#buckets(),
       feedLag(table, clock.now()),
@@ -68,6 +71,7 @@ export class StoreMetrics {
       gauge('stillage_feed_records', 'Changes that have not been followed yet.', feed.records),
       gauge('stillage_feed_lag_seconds', 'Age of the oldest change that has not been followed yet.', feed.lag / 1000),
       gauge('stillage_release_lag_seconds', 'For how long deleted content has been due to be freed.', release / 1000),
+      ...metricsOfEvents(events(), clock.now()),
       ...(disk === undefined
         ? []
         : [
@@ -113,6 +117,30 @@ const besides = 'delete markers, open uploads with their parts, and public links
 
 function gauge(name: string, help: string, value?: number): Metric {
   return { name, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] };
+}
+
+function metricsOfEvents(events: DeliveryState | undefined, now: number): readonly Metric[] {
+  if (events === undefined) return [];
+  const { backlog, oldest } = events;
+  const age = Math.max(0, now - (oldest() ?? now));
+  const counter = (name: string, help: string, value: number): Metric => ({
+    ...gauge(name, help, value),
+    type: 'counter',
+  });
+  return [
+    gauge('stillage_events_waiting', 'Events that wait for their delivery.', backlog.total.events),
+    gauge('stillage_events_waiting_bytes', 'Bytes of events that wait for their delivery.', backlog.total.bytes),
+    gauge('stillage_events_oldest_seconds', 'Age of the oldest event that waits for its delivery.', age / 1000),
+    counter('stillage_events_delivered_total', 'Events that were delivered.', backlog.delivered),
+    counter('stillage_events_given_up_total', 'Events that could not be delivered in time.', backlog.givenUp),
+    counter('stillage_events_dropped_total', 'Events for which there was no room or no webhook.', backlog.dropped),
+    {
+      name: 'stillage_event_failures_total',
+      type: 'counter',
+      help: 'Calls of webhooks that failed.',
+      samples: Object.entries(backlog.failures).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
+  ];
 }
 
 /** Returns the number of records that wait for their followers, and the age of the oldest in milliseconds. */

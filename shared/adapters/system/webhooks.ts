@@ -1,22 +1,26 @@
 import { isIP } from 'node:net';
 import { createHmac } from 'node:crypto';
 import { lookup as lookUp, type LookupAddress } from 'node:dns';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
+import type { CallOutcome, WebhookCall, WebhookCaller } from '../../ports/webhook-caller.ts';
 
 export interface WebhookOptions {
-  /** Targets with any address, as `host:port` in lower case. */
+  /** Targets with any address, and by http, as `host:port` in lower case. */
   readonly allowed: ReadonlySet<string>;
+  /** Tells whether a URL leads to this service itself, which is refused unless it is allowed. */
+  readonly isOwn?: (url: URL, addresses: readonly string[]) => boolean;
   /** The time-out of one attempt in milliseconds, including name resolution. */
   readonly timeout?: number;
   /** Milliseconds before the first retry; doubled before each further one. */
   readonly pause?: number;
   /** Certificates (PEM) to trust instead of the well-known authorities. */
   readonly authority?: string;
-  /** Aborting it breaks off pending calls, and {@link Webhooks.send} rejects, since their outcome is unknown. */
+  /** Aborting it breaks off pending calls, which reject, since their outcome is unknown. */
   readonly stopping?: AbortSignal;
   /** Resolves a name to all its addresses. */
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
@@ -29,84 +33,107 @@ type Attempt =
   | { readonly again: string };
 
 const retries = 3;
-/** Small, since nothing matters in a response but its status. */
+/** Small, since little matters in a response but its status. */
 const maxHeaderBytes = 8 * 1024;
+/** The longest body of a response after which its connection is used again. */
+const maxBodyBytes = 16 * 1024;
+/** How long a connection may wait for the next message, in milliseconds. */
+const idleTime = 4000;
 const resolveAll = promisify(lookUp);
 
 /**
- * Calls webhooks. Users choose the host names, so a name is resolved once and refused unless all its addresses are
- * public, and the connection goes to the addresses that were checked. Follows no redirects and uses no proxy.
+ * Calls webhooks. Users choose the host names, so a name is resolved once for each call and refused unless all its addresses are
+ * public, and a connection goes to the addresses that were checked. Follows no redirects and uses no proxy.
  * https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html
  */
-export class Webhooks implements Notifier {
+export class Webhooks implements Notifier, WebhookCaller {
   readonly #allowed: ReadonlySet<string>;
+  readonly #isOwn: (url: URL, addresses: readonly string[]) => boolean;
   readonly #timeout: number;
   readonly #pause: number;
-  readonly #authority: string | undefined;
   readonly #stopping: AbortSignal;
   readonly #resolve: (name: string) => Promise<readonly LookupAddress[]>;
+  // Not the global agents, which the environment may configure to use a proxy.
+  readonly #agent: Agent;
+  readonly #httpAgent = new HttpAgent({ keepAlive: true, timeout: idleTime });
 
-  constructor({ allowed, timeout = 5000, pause = 1000, authority, stopping, resolve }: WebhookOptions) {
-    this.#authority = authority;
+  constructor(options: WebhookOptions) {
+    const { allowed, isOwn, timeout = 5000, pause = 1000, authority, stopping, resolve } = options;
+    this.#agent = new Agent({ keepAlive: true, timeout: idleTime, ...(authority !== undefined && { ca: authority }) });
     this.#stopping = stopping ?? new AbortController().signal;
     this.#allowed = allowed;
+    this.#isOwn = isOwn ?? (() => false);
     this.#timeout = timeout;
     this.#pause = pause;
     this.#resolve = resolve ?? ((name) => resolveAll(name, { all: true, verbatim: true }));
   }
 
-  async send(notification: Notification): Promise<Delivery> {
+  async send({ target: url, body, id, secret }: Notification): Promise<Delivery> {
     let reason = '';
     for (let attempt = 0; attempt <= retries; attempt += 1) {
       if (attempt > 0) await sleep(this.#pause * 2 ** (attempt - 1), undefined, { signal: this.#stopping });
-      const result = await this.#attempt(notification);
-      this.#stopping.throwIfAborted();
+      const result = judge(await this.call({ url, body, id, secret }));
       if ('end' in result) return result.end;
       reason = result.again;
     }
     return { outcome: 'failed', reason };
   }
 
-  async #attempt(notification: Notification): Promise<Attempt> {
-    const url = URL.canParse(notification.target) ? new URL(notification.target) : undefined;
-    if (url?.protocol !== 'https:') return { end: { outcome: 'refused', reason: 'only https URLs are called' } };
-    const deadline = AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#stopping]);
-    let addresses: readonly LookupAddress[];
-    try {
-      addresses = await within(deadline, this.#resolve(url.hostname.replace(/^\[|\]$/g, '')));
-    } catch {
-      return { again: 'the host name could not be resolved' };
-    }
-    if (addresses.length === 0) return { again: 'the host name could not be resolved' };
-    if (!this.#isAllowed(url) && !addresses.every(({ address }) => isPublicAddress(address))) {
-      return { end: { outcome: 'refused', reason: 'the address of the host is not public' } };
-    }
-    return this.#post(url, addresses, notification, deadline);
+  async call(call: WebhookCall): Promise<CallOutcome> {
+    const outcome = await this.#call(call);
+    this.#stopping.throwIfAborted();
+    return outcome;
   }
 
-  #isAllowed({ hostname, port }: URL): boolean {
-    return this.#allowed.has(`${hostname}:${port === '' ? '443' : port}`);
+  async #call(call: WebhookCall): Promise<CallOutcome> {
+    const url = URL.canParse(call.url) ? new URL(call.url) : undefined;
+    const isAllowed = url !== undefined && this.#isAllowed(url);
+    if (url?.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:'))
+      return { outcome: 'refused', reason: 'only https URLs are called' };
+    const deadline = AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#stopping]);
+    let pinned: readonly LookupAddress[];
+    try {
+      pinned = await within(deadline, this.#resolve(url.hostname.replace(/^\[|\]$/g, '')));
+    } catch {
+      pinned = [];
+    }
+    if (pinned.length === 0) return { outcome: 'unreachable', reason: 'the host name could not be resolved' };
+    const addresses = pinned.map(({ address }) => address);
+    if (!isAllowed && !addresses.every(isPublicAddress))
+      return { outcome: 'refused', reason: 'the address of the host is not public' };
+    if (!isAllowed && this.#isOwn(url, addresses))
+      return { outcome: 'refused', reason: 'the host is this service itself' };
+    return this.#post(url, pinned, call, deadline);
+  }
+
+  #isAllowed({ protocol, hostname, port }: URL): boolean {
+    const ownPort = protocol === 'http:' ? '80' : '443';
+    return this.#allowed.has(`${hostname}:${port === '' ? ownPort : port}`);
   }
 
   /** Sends one request to checked addresses. The certificate must be for the host name. */
-  #post(url: URL, pinned: readonly LookupAddress[], notification: Notification, signal: AbortSignal): Promise<Attempt> {
-    const body = Buffer.from(notification.body);
-    // Not the global agent, which the environment may configure to use a proxy.
-    const agent = new Agent({ keepAlive: false, ...(this.#authority !== undefined && { ca: this.#authority }) });
+  #post(
+    url: URL,
+    pinned: readonly LookupAddress[],
+    { body: text, id, secret, contentType = 'application/json' }: WebhookCall,
+    signal: AbortSignal,
+  ): Promise<CallOutcome> {
+    const body = Buffer.from(text);
     const headers = {
-      'content-type': 'application/json',
+      'content-type': contentType,
       'content-length': body.byteLength,
       'user-agent': 'Stillage',
-      'x-stillage-delivery': notification.id,
-      ...(notification.secret !== undefined && {
-        'x-stillage-signature': webhookSignature(notification.secret, Math.floor(Date.now() / 1000), notification.body),
+      'x-stillage-delivery': id,
+      ...(secret !== undefined && {
+        'x-stillage-signature': webhookSignature(secret, Math.floor(Date.now() / 1000), text),
       }),
     };
+    const isSecure = url.protocol === 'https:';
     return new Promise((resolve) => {
-      const call = request(url, {
+      const call = (isSecure ? request : httpRequest)(url, {
         method: 'POST',
         headers,
-        agent,
+        agent: isSecure ? this.#agent : this.#httpAgent,
         signal,
         maxHeaderSize: maxHeaderBytes,
         lookup: (_, options, found) => {
@@ -115,18 +142,34 @@ export class Webhooks implements Notifier {
         },
       });
       call.once('response', (response) => {
-        const status = response.statusCode ?? 0;
-        // The rest of the response is not needed.
-        response.destroy();
-        resolve(judge(status));
+        const { statusCode: status = 0, headers: its } = response;
+        discard(response);
+        resolve({ outcome: 'answered', status, retryAfter: readRetryAfter(its['retry-after']) });
       });
       call.once('error', () => {
-        const slow = signal.aborted;
-        resolve({ again: slow ? 'the host did not answer in time' : 'the host could not be reached' });
+        const reason = signal.aborted ? 'the host did not answer in time' : 'the host could not be reached';
+        resolve({ outcome: 'unreachable', reason });
       });
       call.end(body);
     });
   }
+}
+
+/** Reads a short response to its end, so that the connection can be used again, and breaks off a long one. */
+function discard(response: IncomingMessage): void {
+  let length = 0;
+  response.on('error', () => undefined);
+  response.on('data', (chunk: Buffer) => {
+    length += chunk.byteLength;
+    if (length > maxBodyBytes) response.destroy();
+  });
+}
+
+/** Returns the milliseconds in a Retry-After field, which is a number of seconds or a date. */
+function readRetryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const wait = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
 /** Returns the value of `X-Stillage-Signature`. @param time Unix time in seconds */
@@ -134,7 +177,12 @@ export function webhookSignature(secret: string, time: number, body: string): st
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
 }
 
-function judge(status: number): Attempt {
+/** Judges whether another attempt may succeed. */
+function judge(call: CallOutcome): Attempt {
+  if (call.outcome !== 'answered') {
+    return call.outcome === 'refused' ? { end: { outcome: 'refused', reason: call.reason } } : { again: call.reason };
+  }
+  const { status } = call;
   if (status >= 200 && status < 300) return { end: { outcome: 'delivered' } };
   const reason = `the host answered ${status}`;
   // For any other status, a retry would get the same response.

@@ -5,6 +5,7 @@ import { S3Error } from '../../errors/s3-error.ts';
 import { noSuchBucket, type Bucket } from '../../storage/buckets/bucket.ts';
 import { hasSameAccessSettings } from '../../storage/buckets/bucket-settings.ts';
 import { ObjectAuthorisation } from '../../storage/version-changes/object-authorisation.ts';
+import type { Origin } from '../../storage/buckets/origin.ts';
 import type { Version } from '../../storage/versions/versions.ts';
 import type { Condition } from '../../ports/key-value-table.ts';
 import type { RequestView } from './request-view.ts';
@@ -32,6 +33,7 @@ interface Asked {
   /** The bucket of the request. Undefined: the request is about the service. */
   readonly bucket: Bucket | undefined;
   readonly key?: string | undefined;
+  readonly origin: Origin;
 }
 
 /**
@@ -70,6 +72,10 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   /** Continues with the bucket as read again. Its current rights are checked at the commit. */
   renew(bucket: Bucket): void {
     this.#bucket = bucket;
+  }
+
+  get origin(): Origin {
+    return this.#asked.origin;
   }
 
   get dependsOnVersion(): boolean {

@@ -13,13 +13,14 @@ import {
 import { S3Error } from '../../errors/s3-error.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
+import type { Origin } from '../../storage/buckets/origin.ts';
 import type { Upload } from '../../storage/uploads/upload.ts';
 import { bucketAcl, versionAcl } from '../acls/acl-document.ts';
 import { countingGrants } from '../acls/acl-restrictions.ts';
 import { bucketPolicy, type BucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';
 import { ownerIn } from './ownership.ts';
-import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
+import { ConditionFacts, namesOf, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
@@ -27,6 +28,7 @@ import type { RequestView } from './request-view.ts';
 interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly view: RequestView;
   readonly keys: AccessKeys;
+  readonly origin: Origin;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
@@ -66,11 +68,11 @@ export class RequestAuthoriser {
     questions: readonly Question[],
     addressed: { readonly bucket: Bucket | undefined; readonly key?: string | undefined },
   ): Promise<RequestAuthorisation> {
-    const { view, keys } = this.#deps;
+    const { view, keys, origin } = this.#deps;
     const { caller } = this.#request;
     const mayDo = (question: Question, ground: Ground): Promise<boolean> => this.#answer(question, ground);
     const { bucket, key } = addressed;
-    const authorisation = new RequestAuthorisation({ mayDo, keys, view, questions, caller, bucket, key });
+    const authorisation = new RequestAuthorisation({ mayDo, keys, view, questions, caller, bucket, key, origin });
     await authorisation.ask();
     return authorisation;
   }
@@ -131,7 +133,7 @@ export class RequestAuthoriser {
       resource: resource ?? arnOf(action, newBucket, key),
       conditions: facts.about({
         question,
-        account: bucket?.project,
+        accounts: () => this.#namesOf(bucket),
         tags: async () => (bucket ? this.#tags(question, ground, bucket) : []),
         upload: async () => bucket && this.#upload(question, bucket),
       }),
@@ -157,13 +159,18 @@ export class RequestAuthoriser {
       resource: resourceOf(action, bucket.name, key),
       conditions: facts.about({
         question,
-        account: bucket.project,
+        accounts: () => this.#namesOf(bucket),
         tags: () => this.#tags(question, ground, bucket),
         upload: () => this.#upload(question, bucket),
       }),
     });
     const isInsider = ground.caller.kind === 'user' && ground.caller.project.id === bucket.project;
     return verdict === 'allow' && !isInsider && isRestricted(found, bucket) ? 'none' : verdict;
+  }
+
+  async #namesOf(bucket: Bucket | undefined): Promise<readonly string[]> {
+    const owner = bucket && (await this.#deps.projects.project(bucket.project));
+    return owner ? namesOf(owner) : bucket ? [bucket.project] : [];
   }
 
   #knownOf(caller: Caller): KnownCaller {

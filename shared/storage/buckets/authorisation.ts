@@ -1,5 +1,6 @@
 import type { Condition } from '../../ports/key-value-table.ts';
 import type { Bucket } from './bucket.ts';
+import type { Origin } from './origin.ts';
 
 /**
  * Proof that a change was authorised, and for which resource. A repository takes one with every change and changes only the resource
@@ -23,6 +24,9 @@ export abstract class Authorisation {
 export abstract class BucketAuthorisation extends Authorisation {
   /** The bucket as it was when the change was authorised. */
   abstract readonly bucket: Bucket;
+
+  /** At whose instance the change is made. */
+  abstract readonly origin: Origin;
 
   /**
    * As {@link confirmCaller}; also confirms that the caller still has the rights to this bucket. Authorises again only if something

@@ -14,7 +14,7 @@ export interface Transition {
 }
 
 /** The kinds of documents that a bucket may have. */
-export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle';
+export type DocumentKind = 'tagging' | 'acl' | 'policy' | 'cors' | 'website' | 'lifecycle' | 'notification';
 
 export interface Bucket extends BucketSettings {
   readonly name: string;

@@ -14,6 +14,8 @@ import { conflict, jitter, late, slowDown, type Lost, type LostAttempts } from '
 import { putBeforeCommit } from '../table/settled.ts';
 import { putRecheck } from '../table/rechecks.ts';
 import type { Guard } from './new-version.ts';
+import type { Origin } from '../buckets/origin.ts';
+import type { ChangeRecorder, KeyChange } from './recorded-changes.ts';
 import { encodeObjectAttributes, type ObjectAttributes } from '../versions/object-attributes.ts';
 import { latestRetention, secondOf, type Retention } from '../versions/object-lock.ts';
 import { currentVersionKey, VersionChain } from './version-chain.ts';
@@ -27,6 +29,8 @@ export interface ObjectsDeps {
   readonly randomness: Randomness;
   /** Set if the process handles requests concurrently. */
   readonly mutex?: Pick<KeyedMutex, 'run'> | undefined;
+  /** Records changes in buckets whose owner wants to be told of them. Undefined: nobody is told. */
+  readonly recorder: ChangeRecorder | undefined;
 }
 
 /** Commits changes to keys: the common part of puts, removals and revisions. */
@@ -73,6 +77,16 @@ export class KeyCommits {
   /** Commits changes without a condition on the bucket: the service's own, which no request asked for. */
   async writeAnyway(changes: readonly Change[]): Promise<WriteOutcome['outcome']> {
     return (await this.#deps.table.write(changes)).outcome;
+  }
+
+  /** Tells whether anybody wants to be told of changes in a bucket. */
+  isRecorded({ documents }: Bucket): boolean {
+    return documents.notification !== undefined && this.#deps.recorder !== undefined;
+  }
+
+  /** Returns the changes that record a change of a key, for the commit that makes it: {@link ChangeRecorder}. */
+  recorded(bucket: Bucket, origin: Origin, change: KeyChange): Promise<readonly Change[]> | readonly Change[] {
+    return this.isRecorded(bucket) ? this.#deps.recorder!.record(bucket, origin, change) : [];
   }
 
   /** Waits before the next attempt. @returns the bucket, marked to be read again */

@@ -36,6 +36,8 @@ export interface PutOptions {
   readonly extras?: CommitExtrasFor;
   /** Set if the commit confirms the caller's rights, because the put does more than write data. */
   readonly rightsCount?: 'at the commit';
+  /** The former name of a version that a rename gives this one. */
+  readonly renamedFrom?: string;
 }
 
 /** The bytes of a delete marker's item besides its key. */

@@ -31,7 +31,7 @@ export class Puts {
   async #commit(
     authorisation: ObjectAuthorisation,
     fresh: Unplaced,
-    { guard, extras, rightsCount }: PutOptions,
+    { guard, extras, rightsCount, renamedFrom: renamed }: PutOptions,
   ): Promise<CurrentVersion> {
     const { key } = authorisation;
     let { bucket } = authorisation;
@@ -55,7 +55,9 @@ export class Puts {
         if (commit?.currentVersion) {
           const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;
           const recheck = this.#commits.recheck(bucket, key, fresh);
-          const all = [...commit.changes, ...changes, ...recheck];
+          const change = { key, change: 'put', version: commit.currentVersion, renamed } as const;
+          const record = await this.#commits.recorded(bucket, authorisation.origin, change);
+          const all = [...commit.changes, ...changes, ...recheck, ...record];
           const outcome = await this.#commits.write(bucket, all, { conditions, caller });
           if (outcome === 'written') return commit.currentVersion;
           if (outcome === 'unknown') return await ifCommitted(chain, commit.currentVersion);

@@ -72,6 +72,8 @@ export interface PurgedKey {
 export interface RenamedAway {
   readonly bucket: Bucket;
   readonly key: string;
+  /** The authorisation of the rename, and so of the new name. */
+  readonly authorisation: ObjectAuthorisation;
   /** The object as it was read. If it has changed since, for example its tags, the rename would lose the change. */
   readonly source: Version;
 }

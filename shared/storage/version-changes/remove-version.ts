@@ -53,7 +53,7 @@ export class Removals {
   }
 
   /** As `Objects.renamedAway`. */
-  async renamedAway({ bucket, key, source }: RenamedAway): Promise<readonly Change[]> {
+  async renamedAway({ bucket, key, authorisation, source }: RenamedAway): Promise<readonly Change[]> {
     const chain = this.#commits.chain(bucket.id, key);
     const currentVersion = await chain.currentVersion();
     if (currentVersion?.token !== source.token) throw new SourceGone();
@@ -64,7 +64,15 @@ export class Removals {
       ? await chain.remove(currentVersion, currentVersion, 'nothing')
       : await chain.put(currentVersion, marker);
     if (commit === undefined) throw new SourceGone();
-    return commit.changes;
+    const renamed = authorisation.key;
+    const record = await this.#commits.recorded(
+      bucket,
+      authorisation.origin,
+      vanishes
+        ? { key, change: 'removed', version: currentVersion, renamed }
+        : { key, change: 'put', version: marker, renamed },
+    );
+    return [...commit.changes, ...record];
   }
 
   /** DELETE without a version id. */
@@ -93,7 +101,8 @@ export class Removals {
         bucket = await buckets.readyFor(bucket);
         if (bucket.versioning !== 'off') return false;
         // Without a guard the first attempt reads nothing: the condition prevents what must not be removed.
-        const looks = guard !== undefined || dependsOnVersion || (attempt > 0 && sparing !== undefined);
+        const isRecorded = this.#commits.isRecorded(bucket);
+        const looks = guard !== undefined || dependsOnVersion || isRecorded || (attempt > 0 && sparing !== undefined);
         const currentVersion = looks ? await chain.currentVersion() : undefined;
         if (looks && currentVersion === undefined) bucket = await buckets.standing(bucket);
         const caller = await (looks
@@ -103,12 +112,20 @@ export class Removals {
         if (looks) check?.(live(currentVersion));
         if (looks && currentVersion === undefined) return true;
         if (currentVersion && mayBeLocked(currentVersion)) throw new LockedVersion();
-        const dependsOnCurrent = currentVersion && (guard !== undefined || dependsOnVersion);
+        // What is recorded is what was removed, and nothing is if another request was faster.
+        const dependsOnCurrent = currentVersion && (guard !== undefined || dependsOnVersion || isRecorded);
         const expect = dependsOnCurrent
           ? tokenIs(currentVersion.token)
           : absentOr(sparing === 'foreign' ? own : unversioned);
         const change: Change = { key: currentVersionKey(bucket.id, key), delete: true, expect };
-        const outcome = await this.#commits.write(bucket, [change], { caller });
+        const record = currentVersion
+          ? await this.#commits.recorded(bucket, authorisation.origin, {
+              key,
+              change: 'removed',
+              version: currentVersion,
+            })
+          : [];
+        const outcome = await this.#commits.write(bucket, [change, ...record], { caller });
         if (outcome === 'written') return true;
         if (outcome === 'unknown') throw new OutcomeUnknown();
         bucket = await this.#commits.again(bucket, attempt);
@@ -169,9 +186,11 @@ export class Removals {
         const commit = await chain.remove(found.currentVersion, found.version, override);
         let how: Lost = conflict;
         if (commit) {
+          const change = { key, change: 'removed', version: found.version } as const;
+          const record = authorisation && (await this.#commits.recorded(bucket, authorisation.origin, change));
           const outcome = await (caller === undefined
             ? this.#commits.writeAnyway(commit.changes)
-            : this.#commits.write(bucket, commit.changes, { caller }));
+            : this.#commits.write(bucket, [...commit.changes, ...(record ?? [])], { caller }));
           if (outcome === 'written') return { version: found.version, currentVersion: commit.currentVersion };
           if (outcome === 'unknown') lost = found.version;
           else how = lostBy(outcome);
@@ -194,7 +213,9 @@ export class Removals {
     const chain = this.#commits.chain(authorisation.bucket.id, authorisation.key);
     const commit = await chain.remove(seen, version, 'nothing');
     if (commit === undefined) throw new SeenNoMore();
-    const outcome = await this.#commits.writeAnyway(commit.changes);
+    const { bucket, key, origin } = authorisation;
+    const record = await this.#commits.recorded(bucket, origin, { key, change: 'removed', version });
+    const outcome = await this.#commits.writeAnyway([...commit.changes, ...record]);
     if (outcome === 'unknown') throw new OutcomeUnknown();
     if (outcome === 'conflict') throw new SeenNoMore();
     return { version, currentVersion: commit.currentVersion };

@@ -37,7 +37,9 @@ export async function reviseVersion(
     const caller = await authorisation.confirmVersion(bucket, version);
     const changed = await change(version, bucket, () => chain.lockTime());
     const revised = await commits.place(key, { ...version, ...changed });
-    const outcome = await commits.write(bucket, chain.revise(found!, { ...version, ...revised }), { caller });
+    const record = await commits.recorded(bucket, authorisation.origin, { key, change: 'revised', version });
+    const changes = [...chain.revise(found!, { ...version, ...revised }), ...record];
+    const outcome = await commits.write(bucket, changes, { caller });
     if (outcome === 'written') return version;
     if (outcome === 'unknown') throw new OutcomeUnknown();
     bucket = await commits.again(bucket, attempt);

@@ -6,6 +6,7 @@ import { cors } from '../../../shared/documents/cors.ts';
 import { lifecycle } from '../../../shared/documents/lifecycle.ts';
 import { writtenAlarm } from '../../../shared/documents/monitoring.ts';
 import { completedParts } from '../../../shared/documents/multipart.ts';
+import { notification } from '../../../shared/documents/notification.ts';
 import type { DocumentType } from '../../../shared/documents/schema.ts';
 import { tagging } from '../../../shared/documents/tagging.ts';
 import { website } from '../../../shared/documents/website.ts';
@@ -86,6 +87,26 @@ export const documents: Readonly<Record<string, Parser>> = {
         'HttpRedirectCode',
       ],
       ['a', '404', '301', 'https'],
+    ),
+  ),
+  'notification document': documentParser(
+    notification,
+    elements(
+      [
+        'TopicConfiguration',
+        'Topic',
+        'QueueConfiguration',
+        'Queue',
+        'EventBridgeConfiguration',
+        'Id',
+        'Event',
+        'Filter',
+        'S3Key',
+        'FilterRule',
+        'Name',
+        'Value',
+      ],
+      ['a', 's3:ObjectCreated:*', 's3:ObjectAcl:Put', 'prefix', 'Suffix'],
     ),
   ),
   'lifecycle document': documentParser(

@@ -21,11 +21,18 @@ export class VirtualTime implements Clock {
     return this.#now;
   }
 
-  sleep(milliseconds: number): Promise<void> {
+  sleep(milliseconds: number, until?: AbortSignal): Promise<void> {
+    if (until?.aborted) return Promise.resolve();
     return new Promise((wake) => {
       const sleeper = { at: this.#now + milliseconds, wake };
       const later = this.#sleepers.findLastIndex(({ at }) => at <= sleeper.at);
       this.#sleepers.splice(later + 1, 0, sleeper);
+      const end = (): void => {
+        const at = this.#sleepers.indexOf(sleeper);
+        if (at >= 0) this.#sleepers.splice(at, 1);
+        wake();
+      };
+      until?.addEventListener('abort', end, { once: true });
     });
   }
 

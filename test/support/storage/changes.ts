@@ -170,6 +170,11 @@ const ofBuckets: readonly Change[] = [
       '</LifecycleConfiguration>',
     { kind: 'settings', action: 'PutLifecycleConfiguration', grants: both },
   ),
+  ...setting(['PutBucketNotificationConfiguration'], 'notification', '<NotificationConfiguration/>', {
+    kind: 'settings',
+    action: 'PutBucketNotification',
+    grants: ['policy'],
+  }),
   ...setting(['PutBucketTagging', 'DeleteBucketTagging'], 'tagging', tagging, {
     kind: 'settings',
     action: 'PutBucketTagging',

@@ -34,7 +34,7 @@ export class ScrubWorld {
   readonly deps = { table: this.table, clock: this.clock, randomness: this.randomness, blobs: this.blobs };
   readonly buckets = new Buckets(this.deps);
   readonly manifests = new Manifests(this.deps);
-  readonly objects = new Objects({ ...this.deps, buckets: this.buckets });
+  readonly objects = new Objects({ ...this.deps, buckets: this.buckets, recorder: undefined });
   readonly contentReferences = new ContentReferences(this.deps);
   readonly uploads = new Uploads({ ...this.deps, buckets: new Buckets(this.deps), manifests: this.manifests });
   readonly usage = new UsageFollower(this.deps);

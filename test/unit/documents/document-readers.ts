@@ -4,6 +4,7 @@ import { putBucketCors } from '../../../functions/bucket/bucket-cors.ts';
 import { putBucketEncryption } from '../../../functions/bucket/bucket-encryption.ts';
 import { putBucketLifecycleConfiguration } from '../../../functions/bucket/bucket-lifecycle.ts';
 import { putBucketMonitoring } from '../../../functions/bucket/bucket-monitoring.ts';
+import { putBucketNotificationConfiguration } from '../../../functions/bucket/bucket-notification.ts';
 import { putBucketOwnershipControls } from '../../../functions/bucket/bucket-ownership-controls.ts';
 import { putBucketVersioning } from '../../../functions/bucket/bucket-versioning.ts';
 import { putBucketWebsite } from '../../../functions/bucket/bucket-website.ts';
@@ -20,6 +21,7 @@ import { versioning } from '../../../shared/documents/buckets.ts';
 import { cors } from '../../../shared/documents/cors.ts';
 import { lifecycle } from '../../../shared/documents/lifecycle.ts';
 import { monitoring } from '../../../shared/documents/monitoring.ts';
+import { notification } from '../../../shared/documents/notification.ts';
 import * as locks from '../../../shared/documents/object-lock.ts';
 import { tagging } from '../../../shared/documents/tagging.ts';
 import { website } from '../../../shared/documents/website.ts';
@@ -35,7 +37,7 @@ interface Reader {
   readonly write?: (value: never) => string;
 }
 
-const few = { corsRules: 3, routingRules: 3, lifecycleRules: 3, keysPerDelete: 10 };
+const few = { corsRules: 3, routingRules: 3, lifecycleRules: 3, notificationRules: 3, keysPerDelete: 10 };
 
 /** Returns the reader of an operation's body, with these limits. */
 export function bodyReader<Document>(
@@ -142,8 +144,19 @@ export const documentReaders: Readonly<Record<string, Reader>> = {
     write: (status) => monitoring.write(status, namespace),
   },
   NotificationConfiguration: {
-    samples: ['<NotificationConfiguration/>'],
-    read: stub('PutBucketNotificationConfiguration'),
+    samples: [
+      '<NotificationConfiguration/>',
+      '<NotificationConfiguration><TopicConfiguration><Id>a</Id><Topic>arn:aws:sns:us-east-1:123456789012:t</Topic>' +
+        '<Event>s3:ObjectCreated:*</Event><Filter><S3Key><FilterRule><Name>prefix</Name><Value>a/</Value></FilterRule>' +
+        '<FilterRule><Name>suffix</Name><Value>.jpg</Value></FilterRule></S3Key></Filter></TopicConfiguration>' +
+        '<QueueConfiguration><Id>b</Id><Queue>arn:aws:sqs:us-east-1:123456789012:q</Queue>' +
+        '<Event>s3:ObjectRemoved:Delete</Event><Event>s3:ObjectAcl:Put</Event></QueueConfiguration>' +
+        '<CloudFunctionConfiguration><Id>c</Id><CloudFunction>arn:aws:lambda:us-east-1:1:function:f</CloudFunction>' +
+        '<Event>s3:LifecycleExpiration:*</Event></CloudFunctionConfiguration><EventBridgeConfiguration/>' +
+        '</NotificationConfiguration>',
+    ],
+    read: bodyReader(putBucketNotificationConfiguration, few),
+    write: (configuration) => notification.write(configuration, namespace),
   },
   OwnershipControls: {
     samples: ['<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>'],

@@ -15,10 +15,6 @@ it.each([
     stubs.logging.write(undefined, namespace),
     golden`<BucketLoggingStatus xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`,
   ],
-  [
-    stubs.notification.write(undefined, namespace),
-    golden`<NotificationConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`,
-  ],
 ])('%s', (written, document) => {
   expect(written).toBe(document);
 });

@@ -43,7 +43,12 @@ async function rename(world: LifecycleWorld, from: string, to: string, known?: B
   try {
     await objects.put(asService(bucket, to), renamed, {
       extras: async (_version, _before, present) => ({
-        changes: await objects.renamedAway({ bucket: present, key: from, source }),
+        changes: await objects.renamedAway({
+          bucket: present,
+          key: from,
+          authorisation: asService(bucket, to),
+          source,
+        }),
         conditions: [],
       }),
     });

@@ -45,7 +45,7 @@ beforeEach(async () => {
   notifications = new Notifications({ ...deps, ...alarmAdapters, history: monitoring.history });
   bucketPurge = new BucketPurge({
     ...deps,
-    objects: new Objects({ ...deps, buckets }),
+    objects: new Objects({ ...deps, buckets, recorder: undefined }),
     uploads: new Uploads({ ...deps, buckets, manifests: new Manifests(deps) }),
   });
   objects = new Map();

@@ -39,7 +39,7 @@ describe('slots', () => {
 describe('the slots of requests that change many keys', () => {
   const objectsOn = (table: KeyValueTable): Objects => {
     const deps = { table, clock: new SetClock(), randomness: new CountedBytes() };
-    return new Objects({ ...deps, buckets: new Buckets(deps) });
+    return new Objects({ ...deps, buckets: new Buckets(deps), recorder: undefined });
   };
 
   it('are as many as share a commit, for all requests together', () => {

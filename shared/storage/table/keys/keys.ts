@@ -26,6 +26,8 @@ export const kinds = {
   openUploads: 'uploads/',
   /** The public links of an object key. */
   links: 'links/',
+  /** The last change of a key that somebody wants to be told of. */
+  event: 'event/',
 } as const;
 
 /** Returns the prefix of the sort keys of a project's buckets, which sort by name. */
@@ -114,11 +116,13 @@ export const followedPrefixes = {
   usage: [kinds.currentVersion, kinds.upload, kinds.links],
   /** The release of content: versions, uploads and parts. */
   release: [kinds.currentVersion, kinds.noncurrentVersion, kinds.upload],
+  /** The delivery of events. */
+  events: [kinds.event],
 } as const;
 
 const everyFollowedPrefix = [...new Set(Object.values(followedPrefixes).flat())];
 
-/** Returns whether the change feed must include this item: only objects, uploads, their parts and public links have followers. */
+/** Returns whether the change feed must include this item: only objects, uploads, their parts, public links and events have followers. */
 export function isFollowed({ pk }: ItemKey): boolean {
   return everyFollowedPrefix.some((prefix) => pk.startsWith(prefix));
 }

@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -219,12 +221,43 @@ describe('a webhook that was not allowed by name', () => {
     expect(receiver.calls).toEqual([]);
   });
 
-  it('is not called by any other scheme', async () => {
+  it('is not called by any other scheme, and by http only if it was allowed', async () => {
     for (const scheme of ['http', 'file', 'ftp']) {
-      const { outcome } = await send(target().replace('https', scheme));
+      const { outcome } = await send(target().replace('https', scheme), nobody);
       expect(outcome).toBe('refused');
     }
+    for (const scheme of ['file', 'ftp'])
+      expect((await send(target().replace('https', scheme))).outcome).toBe('refused');
     expect(resolved).toEqual([]);
+    const server = createServer((_, response) => response.writeHead(204).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const plain = `http://${name}:${port}/hook`;
+    expect(await send(plain, { allowed: new Set([`${name}:${port}`]) })).toEqual({ outcome: 'delivered' });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('is not the service itself', async () => {
+    const resolve = async (): Promise<typeof loopback> => [{ address: '93.184.215.14', family: 4 }];
+    const own = { ...nobody, resolve, isOwn: () => true };
+    const reason = 'the host is this service itself';
+    expect(await send(target(), own)).toEqual({ outcome: 'refused', reason });
+    expect(await send(target(), { isOwn: () => true })).toEqual({ outcome: 'delivered' });
+  });
+
+  it('is asked to wait no longer than it says', async () => {
+    const caller = await webhooks();
+    const call = { url: target(), body: '{}', id: 'id', secret: undefined };
+    receiver.answer = (response) => response.writeHead(503, { 'retry-after': '7' }).end();
+    expect(await caller.call(call)).toEqual({ outcome: 'answered', status: 503, retryAfter: 7000 });
+    receiver.answer = (response) => response.writeHead(429, { 'retry-after': 'soon' }).end();
+    expect(await caller.call(call)).toEqual({ outcome: 'answered', status: 429, retryAfter: undefined });
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    receiver.answer = (response) => response.writeHead(429, { 'retry-after': date }).end();
+    const outcome = await caller.call(call);
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 429 });
+    expect(outcome.outcome === 'answered' && outcome.retryAfter).toBeGreaterThan(0);
   });
 
   it('is given up if nobody knows its name', async () => {

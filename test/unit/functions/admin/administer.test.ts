@@ -101,6 +101,38 @@ describe('administration', () => {
     expect(answer).toMatchObject({ ok: false, error: expect.stringContaining(words) as unknown });
   });
 
+  it.each([
+    ['webhook add', { name: 'a b', url: 'https://a.example', batch: 1, format: 's3' }, 'The name of a webhook'],
+    ['webhook add', { name: 'a', url: 'file:///etc/passwd', batch: 1, format: 's3' }, 'must begin with https://'],
+    ['webhook add', { name: 'a', url: 'https://a.example', batch: 0, format: 's3' }, 'batch must be'],
+    ['webhook add', { name: 'a', url: 'https://a.example', batch: 101, format: 's3' }, 'batch must be'],
+    ['webhook add', { name: 'a', url: 'https://a.example', batch: 2, format: 'cloudevents' }, 'batch must be 1'],
+    ['webhook add', { name: 'a', url: 'https://a.example', batch: 1, format: 'xml' }, 'format must be one of'],
+    ['webhook rotate', { name: 'none' }, 'NoSuchWebhook'],
+    ['webhook remove', { name: 'none' }, 'NoSuchWebhook'],
+    ['events show', { id: 'none' }, 'there is no event "none"'],
+    ['events replay', { id: 'none' }, 'there is no event "none"'],
+  ])('refuses %s %j of a project', async (command, given, words) => {
+    await user();
+    const answer = await ask(command, { project: 'shop@acme', ...given });
+    expect(answer).toMatchObject({ ok: false, error: expect.stringContaining(words) as unknown });
+  });
+
+  it('has webhooks of projects, not too many, which go with them', async () => {
+    await user();
+    const of = { project: 'shop@acme', url: 'https://a.example', batch: 1, format: 's3' };
+    const { webhooksPerProject } = defaultLimits;
+    for (let at = 0; at < webhooksPerProject; at += 1) await result(ask('webhook add', { ...of, name: `hook-${at}` }));
+    expect(await ask('webhook add', { ...of, name: 'more' })).toMatchObject({ ok: false });
+    await result(ask('webhook remove', { project: 'shop@acme', name: 'hook-0' }));
+    expect(await ask('webhook add', { ...of, name: 'hook-1' })).toMatchObject({ ok: false });
+    expect(await result(ask('webhook list', { project: 'shop@acme' }))).toHaveLength(webhooksPerProject - 1);
+    await result(ask('user remove', { user: 'shop:ci@acme' }));
+    const { id } = await deps.accounts.project('shop@acme');
+    await result(ask('project remove', { project: 'shop@acme' }));
+    expect(await deps.webhooks.of(id)).toEqual([]);
+  });
+
   it('suspends, resumes, grants, revokes, rotates and removes', async () => {
     await user();
     const { accessKeyId } = (await result(ask('key create', { user: 'shop:ci@acme' }))) as NewKey;

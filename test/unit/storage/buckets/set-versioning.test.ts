@@ -44,7 +44,7 @@ async function world() {
   const table = new ThrottledTable(time);
   const deps = { table, clock: time, randomness: new CountedBytes() };
   const buckets = new Buckets(deps);
-  const objects = new Objects({ ...deps, buckets });
+  const objects = new Objects({ ...deps, buckets, recorder: undefined });
   await buckets.create(byOperator, 'bucket', 'project', 10);
   const present = () => buckets.load('bucket');
   const put = async () => objects.put(asService(await present(), key), anObject);

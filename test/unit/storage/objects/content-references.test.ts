@@ -40,7 +40,7 @@ beforeEach(async () => {
   const deps = { table, clock, blobs, randomness: new CountedBytes() };
   const buckets = new Buckets(deps);
   manifests = new Manifests(deps);
-  objects = new Objects({ ...deps, buckets });
+  objects = new Objects({ ...deps, buckets, recorder: undefined });
   contentReferences = new ContentReferences(deps);
   const uploads = new Uploads({ ...deps, buckets: new Buckets(deps), manifests });
   released = new ReleaseQueue({ ...deps, uploads, grace });
@@ -246,16 +246,23 @@ describe('an object that leaves its name', () => {
     ]) {
       const source = await put('old', 'ref');
       await change();
-      await expect(objects.renamedAway({ bucket: bucket, key: 'old', source })).rejects.toBeInstanceOf(SourceGone);
+      await expect(
+        objects.renamedAway({ bucket: bucket, key: 'old', authorisation: asService(bucket, 'new'), source }),
+      ).rejects.toBeInstanceOf(SourceGone);
     }
   });
 
   it('goes without a trace, or leaves a marker', async () => {
     const source = await put('old', 'ref');
-    expect(await objects.renamedAway({ bucket: bucket, key: 'old', source })).toEqual([
-      expect.objectContaining({ delete: true }),
-    ]);
-    const changes = await objects.renamedAway({ bucket: { ...bucket, versioning: 'on' }, key: 'old', source });
+    expect(
+      await objects.renamedAway({ bucket: bucket, key: 'old', authorisation: asService(bucket, 'new'), source }),
+    ).toEqual([expect.objectContaining({ delete: true })]);
+    const changes = await objects.renamedAway({
+      bucket: { ...bucket, versioning: 'on' },
+      key: 'old',
+      authorisation: asService(bucket, 'new'),
+      source,
+    });
     expect(changes).toEqual([
       expect.objectContaining({ put: expect.objectContaining({ m: 1, v: 1, u: source.instance }) as object }),
       expect.objectContaining({ expect: { is: 'absent' } }),

@@ -22,7 +22,7 @@ async function started(versioning?: 'on' | 'suspended') {
   const table = new MemoryTable();
   const deps = { table, clock, randomness: new CountedBytes() };
   const buckets = new Buckets(deps);
-  const objects = new Objects({ ...deps, buckets });
+  const objects = new Objects({ ...deps, buckets, recorder: undefined });
   await buckets.create(byOperator, 'bucket', 'owner', 10);
   if (versioning) await buckets.setVersioning(asService(await buckets.load('bucket')), versioning);
   const bucket = await buckets.load('bucket');

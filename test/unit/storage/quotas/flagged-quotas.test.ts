@@ -14,7 +14,7 @@ import { MemoryTable } from '../../../support/storage/memory-table.ts';
 const quotas = new FlaggedQuotas();
 const deps = { table: new MemoryTable(), clock: new SetClock(), randomness: new CountedBytes() };
 const buckets = new Buckets(deps);
-const objects = new Objects({ ...deps, buckets });
+const objects = new Objects({ ...deps, buckets, recorder: undefined });
 const usage = new UsageFollower(deps);
 const full = new FullBuckets({ ...deps, buckets, usage, defaults: { bytes: 100, objects: 3 } });
 

@@ -38,7 +38,7 @@ beforeEach(async () => {
   table = new LossyTable({ freeChecks: false });
   const deps = { table, clock: new SetClock(), randomness: new CountedBytes() };
   const buckets = new Buckets(deps);
-  objects = new Objects({ ...deps, buckets });
+  objects = new Objects({ ...deps, buckets, recorder: undefined });
   await buckets.create(byOperator, 'bucket', 'project', 10);
   object = asService(await buckets.load('bucket'), 'key');
 });
