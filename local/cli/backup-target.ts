@@ -94,7 +94,8 @@ function opened(name: string): BackupTarget {
   return place === undefined ? new DirectoryTarget(resolve(name)) : new S3Target(name, place);
 }
 
-async function readPassphrase(file: string | undefined): Promise<Buffer> {
+/** Reads the passphrase of backups from a file, or the environment. @throws OperatorError */
+export async function readPassphrase(file: string | undefined): Promise<Buffer> {
   const given = file === undefined ? Buffer.from(process.env[passphraseVariable] ?? '') : await contentOf(file);
   // An editor, or echo, has ended the line.
   const text = given.toString('latin1').replace(/\r?\n$/, '');

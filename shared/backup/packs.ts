@@ -67,9 +67,9 @@ export class Pack {
   }
 
   /** Yields the contents of the wanted entries, in order. To be called once. @throws DamagedFile */
-  *contents(isWanted: (entry: number) => boolean): Generator<readonly [name: string, content: Buffer]> {
+  *contents(isWanted: (entry: number) => boolean): Generator<readonly [entry: number, name: string, content: Buffer]> {
     for (const [number, [name, size]] of this.entries.entries()) {
-      if (isWanted(number)) yield [name, this.#file.next(size)];
+      if (isWanted(number)) yield [number, name, this.#file.next(size)];
       else this.#file.skip(size);
     }
   }

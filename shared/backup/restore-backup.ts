@@ -9,6 +9,8 @@ import { entriesOf, type TableEntry } from './table-chunks.ts';
 
 /** The number of packs that are read at the same time. Each is in memory. */
 const packsTogether = 3;
+/** The number of entries of a pack that are written at the same time: most of the time, a disk syncs them. */
+const entriesTogether = 8;
 
 /** Takes what is restored, in any order. */
 export interface RestoreSink {
@@ -50,19 +52,19 @@ export async function restoreBackup(
     const [id] = used;
     try {
       const pack = await repository.pack(id);
-      for (const [name, content] of pack.contents(usesOf(used))) {
+      await inParallel(pack.contents(usesOf(used)), entriesTogether, async ([, name, content]) => {
         const parsed = parseEntryName(name);
         if (parsed.kind === 'blob') {
           await sink.blob(parsed.ref, parsed.piece * pieceBytes, content);
           if (parsed.piece === 0) done.blobs += 1;
           done.bytes += content.length;
-          continue;
+          return;
         }
         for (const entry of entriesOf(content)) {
           await sink.entry(entry);
           done.items += 1;
         }
-      }
+      });
     } catch (error) {
       if (!(error instanceof DamagedFile)) throw error;
       throw new OperatorError(

@@ -47,7 +47,8 @@ export async function verifyBackups(
   };
   const sizes = await repository.packSizes();
   const ids = await repository.backupIds();
-  const uses = new Map<string, { readonly backup: string; readonly pack: UsedPack }[]>();
+  const uses = new Map<string, User[]>();
+  const records = new Map<string, Counts>();
   for (const id of ids) {
     let record: BackupRecord;
     try {
@@ -56,9 +57,11 @@ export async function verifyBackups(
       found(`backups/${id}`, (error as Error).message, [id]);
       continue;
     }
+    const left = { items: record.items, blobs: record.blobs };
+    records.set(id, left);
     for (const pack of record.packs) {
       const users = uses.get(pack[0]) ?? [];
-      users.push({ backup: id, pack });
+      users.push({ backup: id, pack, left });
       uses.set(pack[0], users);
     }
   }
@@ -67,26 +70,48 @@ export async function verifyBackups(
     const size = sizes.get(id);
     const backups = users.map(({ backup }) => backup);
     const damage = size === undefined ? 'it is missing' : quick ? undefined : await damageOf(repository, id, users);
-    if (damage !== undefined) found(`pack ${id}`, damage, backups);
+    if (damage !== undefined) {
+      found(`pack ${id}`, damage, backups);
+      for (const backup of backups) records.delete(backup);
+    }
     done.packs += 1;
     done.bytes += quick ? 0 : (size ?? 0);
     onProgress(done);
   });
+  for (const [id, { items, blobs }] of quick ? [] : records) {
+    if (items !== 0 || blobs !== 0) found(`backups/${id}`, 'it has not as many items and blobs as it should', [id]);
+  }
   return { backups: ids.length, packs: done.packs, bytes: done.bytes, findings };
 }
 
-async function damageOf(
-  repository: Repository,
-  id: string,
-  users: readonly { readonly pack: UsedPack }[],
-): Promise<string | undefined> {
+/** The items and blobs of a backup that were not found yet. */
+interface Counts {
+  items: number;
+  blobs: number;
+}
+
+/** A backup that uses a pack. */
+interface User {
+  readonly backup: string;
+  readonly pack: UsedPack;
+  readonly left: Counts;
+}
+
+async function damageOf(repository: Repository, id: string, users: readonly User[]): Promise<string | undefined> {
   try {
     const pack = await repository.pack(id);
-    const uses = users.map((user) => usesOf(user.pack));
+    const uses = users.map((user) => ({ isUsed: usesOf(user.pack), left: user.left }));
     const last = users.reduce((most, user) => Math.max(most, lastEntry(user.pack)), -1);
     if (last >= pack.entries.length) return 'it has fewer entries than a backup needs';
-    for (const [name, content] of pack.contents((entry) => uses.some((isUsed) => isUsed(entry)))) {
-      if (parseEntryName(name).kind === 'table') entriesOf(content);
+    for (const [entry, name, content] of pack.contents((number) => uses.some(({ isUsed }) => isUsed(number)))) {
+      const parsed = parseEntryName(name);
+      const items = parsed.kind === 'table' ? entriesOf(content).length : 0;
+      const blobs = parsed.kind === 'blob' && parsed.piece === 0 ? 1 : 0;
+      for (const { isUsed, left } of uses) {
+        if (!isUsed(entry)) continue;
+        left.items -= items;
+        left.blobs -= blobs;
+      }
     }
     return undefined;
   } catch (error) {

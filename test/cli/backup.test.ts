@@ -11,7 +11,7 @@ import { maySmallDisk, noSmallDisk, unshare } from '../support/disks/small-disk.
 import { run, skip } from '../support/programs/programs.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
 import { alice, startService, type Service } from '../support/programs/server.ts';
-import { untilFound } from '../support/runs/eventually.ts';
+import { eventually, untilFound } from '../support/runs/eventually.ts';
 import { expectScrubClean } from '../support/storage/scrub-clean.ts';
 
 const passphrase = 'correct horse battery staple';
@@ -26,8 +26,7 @@ beforeAll(async () => {
   service = await startService({ data: join(folder, 'data') });
   client = new PooledClient(service);
   await fill();
-  const { code, stderr } = await backup('create', join(folder, 'first'));
-  expect([code, stderr]).toEqual([0, '']);
+  expectDone(await backup('create', join(folder, 'first')));
 });
 afterAll(async () => {
   client.close();
@@ -35,13 +34,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function backup(verb: string, target: string, ...args: string[]): Promise<Run> {
+async function backup(verb: string, target: string, ...args: string[]): Promise<Run> {
+  if (verb === 'create') await mkdir(target, { recursive: true });
   const data = verb === 'create' ? ['--data', service.data] : [];
   return runProgram(['backup', verb, target, ...data, ...args], { env });
 }
 
 const restore = (target: string, data: string, ...args: string[]): Promise<Run> =>
   runProgram(['restore', target, '--data', data, ...args], { env });
+
+/** Expects that a command has succeeded, whatever it told of its progress. */
+function expectDone({ code, stderr }: Run): void {
+  expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+}
 
 async function ok(
   method: string,
@@ -124,9 +129,9 @@ async function told(from: PooledClient, data: string): Promise<unknown> {
 describe('stillage backup', () => {
   it('restores versions, tags, uploads, users and quotas as they were, with the passphrase alone', async () => {
     const data = join(folder, 'restored');
-    const { code, stdout, stderr } = await restore(join(folder, 'first'), data);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(
+    const run = await restore(join(folder, 'first'), data);
+    expectDone(run);
+    expect(run.stdout).toMatch(
       /^restored +\d{4}-.*\nholds +.* items and .* blobs\ninto +.*\nnext +stillage scrub --content/,
     );
     const before = await told(client, service.data);
@@ -175,6 +180,7 @@ describe('stillage backup', () => {
       ['backup', 'list', target],
       ['backup', 'verify', target],
       ['backup', 'prune', target, '--keep-last', '1'],
+      ['backup', 'passphrase', target, '--new-passphrase-file', file],
       ['restore', target, '--data', join(folder, 'never')],
     ]) {
       const { code, stderr } = await runProgram([...args, '--passphrase-file', file]);
@@ -183,6 +189,12 @@ describe('stillage backup', () => {
       expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--passphrase-file')]);
     }
     expect(await readdir(folder)).not.toContain('never');
+
+    const other = join(folder, 'changed');
+    expect((await backup('create', other)).code).toBe(0);
+    expect((await backup('passphrase', other, '--new-passphrase-file', file)).code).toBe(0);
+    expect((await backup('list', other)).code).toBe(1);
+    expect((await runProgram(['backup', 'verify', other, '--passphrase-file', file])).code).toBe(0);
   });
 
   it('has neither the secrets nor the objects in it in clear', async () => {
@@ -214,7 +226,7 @@ describe('stillage backup', () => {
     const refused = await restore(target, join(folder, 'from-flipped'));
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(/^stillage: the pack \w+ of the backup .* cannot be used/),
+      expect.stringMatching(/^stillage: the pack \w+ of the backup .* cannot be used/m),
     ]);
     // No service takes it for a data directory.
     const start = await runProgram(['start', '--port', '0', '--data', join(folder, 'from-flipped')]);
@@ -229,12 +241,19 @@ describe('stillage backup', () => {
     const { code, stderr } = await restore(target, taken);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^stillage: --data: .*taken is not empty/)]);
     expect(await readdir(taken)).toEqual(['file']);
-    const nested = await backup('create', join(service.data, 'backups'));
+    const nested = await backup('create', service.data);
     expect([nested.code, nested.stderr]).toEqual([2, expect.stringContaining('cannot be in the data directory')]);
     const others = await backup('create', taken);
     expect([others.code, others.stderr]).toEqual([
       1,
       expect.stringContaining('has other files (file), and no backups'),
+    ]);
+    const unmounted = await runProgram(['backup', 'create', join(folder, 'unmounted'), '--data', service.data], {
+      env,
+    });
+    expect([unmounted.code, unmounted.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^stillage: there is no directory .*unmounted: /),
     ]);
     const none = await restore(join(folder, 'nowhere'), join(folder, 'nothing'));
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('has no backups')]);
@@ -250,10 +269,7 @@ describe('stillage backup', () => {
   it('two at once are both whole', async () => {
     const target = join(folder, 'both');
     const runs = await Promise.all([backup('create', target), backup('create', target)]);
-    expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual([
-      [0, ''],
-      [0, ''],
-    ]);
+    runs.forEach(expectDone);
     expect(JSON.parse((await backup('verify', target, '--json')).stdout)).toMatchObject({ backups: 2, findings: [] });
     expect((await restore(target, join(folder, 'from-both'))).code).toBe(0);
   });
@@ -305,8 +321,27 @@ describe('stillage backup', () => {
     ];
     const args = [...unshare.slice(1), 'bash', '-c', script.join('\n'), process.execPath, target, service.data];
     const { stdout, stderr } = await run(unshare[0]!, args, { env, cwd: join(import.meta.dirname, '../..') });
-    expect(stderr).toBe(`stillage: cannot write to ${target}: it is full\nended with 1\n`);
+    expect(stderr).toContain(`stillage: cannot write to ${target}: it is full\nended with 1\n`);
     expect(stdout).toMatch(/\nchecked 1 backup in .*: sound\n$/);
+  });
+
+  it('is made on a schedule, and the log tells of it', async () => {
+    const [data, target, file] = ['scheduled', 'of-scheduled', 'scheduled.key'].map((name) => join(folder, name));
+    await mkdir(target!);
+    await writeFile(file!, passphrase);
+    const args = ['--backup-to', target!, '--backup-passphrase-file', file!, '--backup-every', '1h'];
+    const scheduled = await startService({ data: data!, args });
+    await eventually(() =>
+      expect(scheduled.output.stdout).toMatch(/"message":"a backup was made","id":"20.*"unread":0/),
+    );
+    expect(await scheduled.stop()).toBe(0);
+    expect(JSON.parse((await backup('list', target!, '--json')).stdout)).toHaveLength(1);
+    await writeFile(file!, 'another');
+    const failing = await startService({ data: data!, args });
+    await eventually(() =>
+      expect(failing.output.stdout).toMatch(/"level":"error".*"the backup failed".*the passphrase is not/),
+    );
+    expect(await failing.stop()).toBe(0);
   });
 
   it('reports what is damaged in the data directory, and has all the rest', async () => {
@@ -326,10 +361,16 @@ describe('stillage backup', () => {
     bytes[50_000]! ^= 1;
     await writeFile(path, bytes);
     const target = join(folder, 'of-damaged');
+    await mkdir(target);
     const { code, stdout, stderr } = await runProgram(['backup', 'create', target, '--data', data], { env });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^unread {2}blob \w.* has other bytes between /)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^unread {2}blob \w.* has other bytes between /m)]);
     expect(stdout).toContain('1 thing damaged or missing in the data directory');
     expect((await backup('list', target)).stdout).toContain('1 thing could not be read');
+    const others = await runProgram(['backup', 'create', join(folder, 'first'), '--data', data], { env });
+    expect([others.code, others.stderr]).toEqual([
+      1,
+      expect.stringContaining('has the backups of another data directory'),
+    ]);
     own.close();
     await damaged.stop();
     const restored = await restore(target, join(folder, 'from-damaged'));

@@ -58,6 +58,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   '--missing-data': ['', 'x'],
   '--monitoring-seconds': ['', '0', '86401', 'x'],
   '--month': ['', '2026-13', 'may'],
+  '--new-passphrase-file': [''],
   '--objects': ['', '-1', '1.5', 'many'],
   '--on-alarm': ['', 'http://hooks.example.com', 'https://a:b@hooks.example.com', 'log'],
   '--on-insufficient-data': ['', 'mailto:a@b.c'],

@@ -1,12 +1,14 @@
 import { constants, setPriority } from 'node:os';
 import type { Command } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BackupRecord, BackupSummary, Unread } from '../../../shared/backup/backup-record.ts';
 import { pruneBackups, type Keep, type Pruned } from '../../../shared/backup/prune-backups.ts';
+import { changePassphrase } from '../../../shared/backup/repository-key.ts';
 import type { Repository } from '../../../shared/backup/repository.ts';
 import { verifyBackups, type BackupFinding, type Verified } from '../../../shared/backup/verify-backups.ts';
 import { option } from '../../../shared/command-line/option.ts';
-import { countTo } from '../../../shared/command-line/option-values.ts';
+import { countTo, path } from '../../../shared/command-line/option-values.ts';
 import { count, recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { OperatorError, UsageError } from '../../../shared/errors/operator-error.ts';
@@ -15,6 +17,7 @@ import { createBackup, type BackupProgress } from '../../server/backup/create-ba
 import {
   openRepository,
   passphraseOption,
+  readPassphrase,
   refuseNested,
   target,
   withLock,
@@ -32,6 +35,7 @@ export function backupFamily(): Command {
     listCommand(),
     verifyCommand(),
     pruneCommand(),
+    passphraseCommand(),
   ]);
 }
 
@@ -192,6 +196,25 @@ function verifiedReport(verified: Verified, findings: readonly BackupFinding[]):
   const state = findings.length === 0 ? 'sound' : count(findings.length, 'finding');
   const text = `checked ${count(backups, 'backup')} in ${count(packs, 'pack')}, ${sizeText(bytes)} read: ${state}`;
   return { data: { ...verified, findings }, text: [...lines, text].join('\n') };
+}
+
+function passphraseCommand(): Command {
+  return plainVerb<TargetOptions & { readonly newPassphraseFile: string }>({
+    name: 'passphrase',
+    does: 'Change the passphrase of the backups in a target',
+    operands: [target],
+    options: [
+      passphraseOption(),
+      option('--new-passphrase-file <file>', 'file with the new passphrase', path).makeOptionMandatory(),
+    ],
+    examples: ['backup passphrase /mnt/backups --passphrase-file backup.key --new-passphrase-file new.key'],
+    act: ([name], { passphraseFile, newPassphraseFile }) =>
+      withTarget(name!, async (opened) => {
+        const [former, next] = [await readPassphrase(passphraseFile), await readPassphrase(newPassphraseFile)];
+        await changePassphrase(opened, former, next, new CryptoRandomness());
+        return `the backups in ${name} have the new passphrase`;
+      }),
+  });
 }
 
 type PruneOptions = TargetOptions & { readonly dryRun?: true } & Readonly<Partial<Record<`keep${KeepName}`, number>>>;

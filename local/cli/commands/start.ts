@@ -22,7 +22,8 @@ const environmentHelp = `
 Repeatable options also take several values separated by commas.
 
 Only in the environment, as other users of a machine can read command lines:
-  STILLAGE_ACCESS_KEY, STILLAGE_SECRET_KEY    access key to create if missing`;
+  STILLAGE_ACCESS_KEY, STILLAGE_SECRET_KEY    access key to create if missing
+  STILLAGE_BACKUP_PASSPHRASE                  passphrase of the backups, if no file has it`;
 
 /** Returns `stillage start`. */
 export function startCommand(): Command {

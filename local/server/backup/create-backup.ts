@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { backupId, type BackupRecord, type Unread } from '../../../shared/backup/backup-record.ts';
 import { BackupWriter } from '../../../shared/backup/backup-writer.ts';
 import { pieceBytes, piecesOf } from '../../../shared/backup/entry-names.ts';
@@ -6,13 +7,14 @@ import { chunks } from '../../../shared/backup/table-chunks.ts';
 import type { TargetLock } from '../../../shared/backup/target-lock.ts';
 import type { StoredBlob } from '../../../shared/adapters/embedded/blobs/file-blob-store.ts';
 import { BlobDamaged, BlobMissing } from '../../../shared/ports/blob-store.ts';
+import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { Randomness } from '../../../shared/ports/randomness.ts';
 import { inParallel } from '../../../shared/storage/concurrency.ts';
 import type { DataDirectory } from '../data-directory/data-directory.ts';
 import { BackupLease } from './backup-leases.ts';
 import { chunkHash, tableEntries } from './moment-contents.ts';
-import { smallFiles } from './small-files.ts';
+import { marksIn, smallFiles } from './small-files.ts';
 
 /** The number of blobs that are read at the same time. */
 const blobsTogether = 4;
@@ -50,13 +52,14 @@ export interface BackupJob {
 export async function createBackup(job: BackupJob): Promise<BackupRecord> {
   const { opened, clock, randomness, repository, lock } = job;
   const began = clock.now();
+  const files = await smallFiles(job.data);
+  await refuseOthers(repository, files);
   const writer = await BackupWriter.begin(repository);
   const lease = await BackupLease.take({ table: opened.table, clock, randomness });
   try {
     const unread = new UnreadThings(job.onUnread);
     const { at, items, missing } = await writeTable(job, writer, lease, unread);
     await writeBlobs(job, writer, items, missing, unread);
-    const files = await smallFiles(job.data);
     return await writer.finish(
       ({ added, blobs, size }) => ({
         id: backupId(at, randomness),
@@ -93,16 +96,19 @@ async function writeTable(
 ): Promise<{ readonly at: number; readonly items: number; readonly missing: ReadonlySet<string> }> {
   const missing = new Set<string>();
   let items = 0;
+  // What was acknowledged before this time is in the moment, and no blob in it was written after the other one.
+  const at = clock.now();
   const moment = opened.moment();
   try {
-    const at = clock.now();
-    await lease.needsUntil(at);
+    await lease.needsUntil(clock.now());
     const onBlob = (ref: string): void => {
       if (!missing.has(ref) && !writer.useBlob(ref)) missing.add(ref);
     };
     const entries = tableEntries(moment, { onBlob, onUnread: (one) => unread.add(one) });
     for (const chunk of chunks(entries, chunkHash)) {
       await writer.addChunk(chunk.bytes);
+      // Chunks that are there already take no time to write, and the lease is to be renewed meanwhile.
+      await setImmediate();
       items += chunk.entries;
       onProgress({ items, blobs: 0, of: 0, added: writer.added });
     }
@@ -145,6 +151,16 @@ async function writeBlob(writer: BackupWriter, ref: string, blob: StoredBlob): P
     const start = piece * pieceBytes;
     await writer.addPiece(ref, piece, of, () => blob.read(start, Math.min(start + pieceBytes, blob.size)));
   }
+}
+
+/** Refuses a target with the backups of another data directory, which a restore or a prune would take for those of this one. @throws OperatorError */
+async function refuseOthers(repository: Repository, files: Readonly<Record<string, string>>): Promise<void> {
+  const ids = await repository.backupIds();
+  const last = ids.at(-1) === undefined ? undefined : await repository.backup(ids.at(-1)!).catch(() => undefined);
+  if (last === undefined || marksIn(last.files).some((mark) => files[mark] !== undefined)) return;
+  throw new OperatorError(
+    `${repository.target.name} has the backups of another data directory: name another directory or prefix for those of this one`,
+  );
 }
 
 /** The things that could not be read, of which the first ones are kept. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { draftsFolder, TargetFailed, type BackupTarget, type TargetFile } from '../../ports/backup-target.ts';
 import { ensureDirectory, syncDirectory } from '../embedded/durable-directory.ts';
 
-/** Backups in a directory, such as that of another disk or a mounted share. */
+/** Backups in a directory, such as that of another disk or a mounted share. It is never created. */
 export class DirectoryTarget implements BackupTarget {
   readonly name: string;
   readonly #made = new Set<string>();
@@ -17,6 +17,10 @@ export class DirectoryTarget implements BackupTarget {
     return this.#trying('write to', async () => {
       const path = join(this.name, name);
       const written = join(this.name, draftsFolder, randomBytes(9).toString('hex'));
+      // It would be the mount point of a disk that is not mounted.
+      if (this.#made.size === 0 && (await stat(this.name).catch(unlessMissing)) === undefined) {
+        throw new TargetFailed(`there is no directory ${this.name}: create it, or mount its disk`);
+      }
       for (const needed of [dirname(path), dirname(written)]) {
         if (!this.#made.has(needed)) await ensureDirectory(needed);
         this.#made.add(needed);
@@ -64,6 +68,7 @@ export class DirectoryTarget implements BackupTarget {
       return await work();
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
+      // It tells already, or is no failure of the directory.
       if (code === undefined) throw cause;
       const isFull = code === 'ENOSPC' || code === 'EDQUOT';
       const why = isFull ? 'it is full' : message;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type * as S3 from '@aws-sdk/client-s3';
 import { second } from '../../ports/durations.ts';
 import { TargetFailed, type BackupTarget, type S3Place, type TargetFile } from '../../ports/backup-target.ts';
 
-/** How often a call is tried, with growing pauses: a network may be away for a minute. */
-const maxAttempts = 8;
+/** The pauses, in seconds, after which a call that failed is tried again, besides the SDK's own attempts: a network may be away for minutes. */
+const pauses = [1, 2, 4, 8, 15, 30, 60];
 /** The time without a byte after which a connection counts as lost. */
 const idleTime = 60 * second;
 const connectTime = 10 * second;
@@ -45,15 +46,12 @@ export class S3Target implements BackupTarget {
 
   async get(name: string): Promise<Uint8Array | undefined> {
     return this.#calling(async ({ client, sdk }) => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          const { Body: body } = await client.send(new sdk.GetObjectCommand(this.#object(name)));
-          return await body!.transformToByteArray();
-        } catch (error) {
-          if (statusOf(error) === 404 && (error as Error).name === 'NoSuchKey') return undefined;
-          // The SDK tries again only until the first byte.
-          if (statusOf(error) !== undefined || attempt === maxAttempts) throw error;
-        }
+      try {
+        const { Body: body } = await client.send(new sdk.GetObjectCommand(this.#object(name)));
+        return await body!.transformToByteArray();
+      } catch (error) {
+        if ((error as Error).name === 'NoSuchKey') return undefined;
+        throw error;
       }
     }, 'read');
   }
@@ -98,11 +96,17 @@ export class S3Target implements BackupTarget {
     doing: string,
   ): Promise<Result> {
     const loaded = await (this.#loaded ??= this.#load());
-    try {
-      return await call(loaded);
-    } catch (cause) {
-      const { name, message } = cause as Error;
-      throw new TargetFailed(`cannot ${doing} ${this.name}: ${name}: ${message.split('\n', 1)[0]!}`, { cause });
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await call(loaded);
+      } catch (cause) {
+        const pause = mayPass(cause) ? pauses[attempt] : undefined;
+        if (pause === undefined) {
+          const { name, message } = cause as Error;
+          throw new TargetFailed(`cannot ${doing} ${this.name}: ${name}: ${message.split('\n', 1)[0]!}`, { cause });
+        }
+        await sleep(pause * second);
+      }
     }
   }
 
@@ -112,7 +116,6 @@ export class S3Target implements BackupTarget {
     const sdk = await loadSdk();
     const { endpoint, region } = this.#place;
     const client = new sdk.S3Client({
-      maxAttempts,
       // Older versions of other S3s know none of the newer checksums. Files have their own.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -134,6 +137,15 @@ async function loadSdk(): Promise<typeof S3> {
       'backups in an S3 need the AWS SDK, which is not installed; run: npm install @aws-sdk/client-s3',
     );
   }
+}
+
+/** Tells whether an error is that of a network, or of a store that may answer later. */
+function mayPass(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status !== undefined) return status >= 500 || status === 429;
+  // Of the system, such as ECONNRESET, or the SDK's own; what it says of credentials has neither.
+  const { code, name } = error as NodeJS.ErrnoException;
+  return (code !== undefined && /^E[A-Z]+$/.test(code)) || name === 'TimeoutError';
 }
 
 /** Returns the status of a response that is an error; undefined for what is none. */

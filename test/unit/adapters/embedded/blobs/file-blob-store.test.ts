@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileBlobStore } from '../../../../../shared/adapters/embedded/blobs/file-blob-store.ts';
 import { timeOf } from '../../../../../shared/adapters/embedded/blobs/blob-ref.ts';
 import { LmdbEnvironment } from '../../../../../shared/adapters/embedded/table/lmdb-environment.ts';
-import { BlobDamaged, BlobMissing } from '../../../../../shared/ports/blob-store.ts';
+import { BlobDamaged, BlobMissing, BlobsHeld } from '../../../../../shared/ports/blob-store.ts';
 
 let directory: string;
 let environment: LmdbEnvironment;
@@ -40,6 +40,52 @@ async function gather(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of bytes) kept.push(chunk);
   return Buffer.concat(kept).toString();
 }
+
+describe('what is held for a backup', () => {
+  it.each(['small', large('large')])('is not removed, nor is it later if it was written before', async (text) => {
+    let heldUntil = -Infinity;
+    const held = await FileBlobStore.open(join(directory, 'a', 'blobs'), environment, async () => heldUntil);
+    const [before, other] = [await held.write(chunks(text), owner), await held.write(chunks(text), owner)];
+    heldUntil = Math.max(timeOf(before.ref), timeOf(other.ref));
+    while (Date.now() <= heldUntil);
+    const after = await held.write(chunks(text), owner);
+    const removal = held.remove([before.ref, after.ref, 'nothing']);
+    await expect(removal).rejects.toThrow(new BlobsHeld([before.ref]).message);
+    await expect(removal).rejects.toMatchObject({ name: 'BlobsHeld', refs: new Set([before.ref]) });
+    expect(await gather(await held.read(before.ref, before.size))).toBe(text);
+    await expect(held.read(after.ref, after.size)).rejects.toThrow(BlobMissing);
+    heldUntil = -Infinity;
+    await held.remove([before.ref]);
+    await expect(held.read(before.ref, before.size)).rejects.toThrow(BlobMissing);
+    expect(await gather(await held.read(other.ref, other.size))).toBe(text);
+  });
+
+  it('is read as it is stored, whole or in parts', async () => {
+    for (const text of ['small', large('large')]) {
+      const { ref } = await store.write(chunks(text), owner);
+      const blob = await store.stored(ref);
+      const whole = Buffer.from(await blob.read(0, blob.size));
+      expect(whole.subarray(-text.length).toString()).toBe(text);
+      expect(whole.includes(owner.key)).toBe(true);
+      const parts = [];
+      for (let at = 0; at < blob.size; at += 70_001) parts.push(await blob.read(at, Math.min(at + 70_001, blob.size)));
+      expect(Buffer.concat(parts).equals(whole)).toBe(true);
+      await blob.close();
+    }
+  });
+
+  it('is not read with other bytes than were written', async () => {
+    const { ref } = await store.write(chunks(large('large')), owner);
+    const bytes = await readFile(pathOf(ref));
+    bytes[100_000]! ^= 1;
+    await writeFile(pathOf(ref), bytes);
+    const blob = await store.stored(ref);
+    await expect(blob.read(0, blob.size)).rejects.toThrow(BlobDamaged);
+    await blob.close();
+    await writeFile(pathOf(ref), bytes.subarray(0, 1000));
+    await expect(store.stored(ref)).rejects.toThrow(BlobDamaged);
+  });
+});
 
 describe('FileBlobStore', () => {
   // Literal bytes, because existing files must remain readable.
