@@ -132,7 +132,7 @@ describe('stillage backup', () => {
     const run = await restore(join(folder, 'first'), data);
     expectDone(run);
     expect(run.stdout).toMatch(
-      /^restored +\d{4}-.*\nholds +.* items and .* blobs\ninto +.*\nnext +stillage scrub --content/,
+      /^restored {2}\d{4}-.*\nholds {5}[\d,]+ items and \d+ blobs\ninto {6}.*\nnext {6}stillage scrub --content/,
     );
     const before = await told(client, service.data);
     const copy = await startService({ data });

@@ -186,8 +186,8 @@ describe('damage', () => {
       const { bytes } = target.files.get(name)!;
       for (const at of [0, 9, 10, 41, 42, bytes.length >> 1, bytes.length - 1]) {
         target.damage(name, at);
-        expect(await findings(), `${name} at ${at}`).toEqual([
-          { where: `pack ${name.slice('packs/ab/'.length)}`, what: expect.any(String), backups: [record.id] },
+        expect(await findings(), `${name} at ${at}`).toMatchObject([
+          { where: `pack ${name.slice('packs/ab/'.length)}`, backups: [record.id] },
         ]);
         await expect(restore(record)).rejects.toThrow(/cannot be used/);
         target.damage(name, at);
