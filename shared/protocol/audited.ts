@@ -28,7 +28,7 @@ export const auditedOperations: ReadonlySet<string> = new Set(
 export function actOf(request: RequestMessage, trace: RequestTrace, status: number): Act | undefined {
   const { api, operation, caller, code, bucket, target } = trace;
   const isAudited = api
-    ? !/^(?:Get(?!SessionToken|FederationToken)|List|Sts$)/.test(operation)
+    ? !/^(?:Get(?!SessionToken|FederationToken)|List|Simulate|Sts$|Iam$)/.test(operation)
     : auditedOperations.has(operation);
   if (!isAudited) return undefined;
   const user = caller.kind === 'user' ? caller : undefined;
