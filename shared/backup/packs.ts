@@ -10,7 +10,7 @@ import { DamagedFile, SealedFile, SealedFileWriter } from './sealed-file.ts';
 /** The size after which a pack is written, in bytes. */
 const packBytes = 16 * 1024 * 1024;
 /** The largest number of entries in a pack, so that places are small numbers. */
-export const maxEntries = 60_000;
+const maxEntries = 60_000;
 export const packsFolder = 'packs/';
 
 /** The name of an entry, and the size of its content in bytes. */
