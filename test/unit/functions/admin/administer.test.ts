@@ -242,6 +242,8 @@ describe('administration', () => {
       'operator',
       'run',
       'release',
+      'backup',
+      'restore',
       'scrub',
       'doctor',
       'compact',
