@@ -17,7 +17,7 @@ export function webhookCaller(options: Options, stopping: AbortSignal): WebhookC
  * Returns what tells whether a URL leads to the service itself, by its names or by the addresses and ports of this machine: events that it
  * delivers to itself could cause others without end.
  */
-function ownAddresses(options: Options): (url: URL, addresses: readonly string[]) => boolean {
+export function ownAddresses(options: Options): (url: URL, addresses: readonly string[]) => boolean {
   const { domain, websiteDomain, publicUrl, consoleUrl, port, consolePort } = options;
   const urls = [publicUrl, consoleUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]));
   const names = [domain.toLowerCase(), websiteDomain.toLowerCase(), ...urls];
