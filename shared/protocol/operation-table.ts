@@ -135,7 +135,7 @@ const operationTable = {
     routes: [bucket('GET', { query: 'notification' })],
   },
   PutBucketNotificationConfiguration: {
-    billed: 'b',
+    billed: 'a',
     lane: 'control',
     routes: [bucket('PUT', { query: 'notification' })],
   },
