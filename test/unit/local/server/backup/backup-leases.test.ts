@@ -14,8 +14,12 @@ class StepClock implements Clock {
   }
 
   sleep(milliseconds: number, until?: AbortSignal): Promise<void> {
-    return new Promise((wake) => {
-      until?.addEventListener('abort', () => wake());
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        until?.removeEventListener('abort', wake);
+        resolve();
+      };
+      until?.addEventListener('abort', wake);
       this.#sleepers.push({ at: this.time + milliseconds, wake });
     });
   }
