@@ -11,7 +11,7 @@ import { apis } from './apis.ts';
 import { readParameters, type Parameters } from './parameters.ts';
 
 /** Who signed the request. */
-export interface Signer extends User {
+interface Signer extends User {
   /** The account number of the project. */
   readonly account: string;
 }
