@@ -1,11 +1,9 @@
-import type { Project } from '../../shared/access/identity.ts';
-
-/** Returns the ARN of somebody to whom a user of the project gave a temporary key. */
-export function federatedArn({ id }: Project, name: string): string {
-  return `arn:aws:sts::${id}:federated-user/${name}`;
+/** Returns the ARN of somebody to whom a user of an account gave a temporary key. */
+export function federatedArn(account: string, name: string): string {
+  return `arn:aws:sts::${account}:federated-user/${name}`;
 }
 
 /** Returns the id of the same. */
-export function federatedId({ id }: Project, name: string): string {
-  return `${id}:${name}`;
+export function federatedId(account: string, name: string): string {
+  return `${account}:${name}`;
 }

@@ -1,3 +1,4 @@
+import { userArn } from '../../shared/access/user-arn.ts';
 import { callerIdentity } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
 import { federatedArn, federatedId } from './federated-user.ts';
@@ -10,11 +11,11 @@ export const getCallerIdentity = defineAction({
   name: 'GetCallerIdentity',
   parameters: {},
   authorise: () => [],
-  act: async (_, { caller: { id, name, project, session } }) => ({
+  act: async (_, { caller: { id, name, account, session } }) => ({
     ...(session?.name === undefined
-      ? { Arn: `arn:aws:iam::${project.id}:user/${name}`, UserId: id }
-      : { Arn: federatedArn(project, session.name), UserId: federatedId(project, session.name) }),
-    Account: project.id,
+      ? { Arn: userArn(account, name), UserId: id }
+      : { Arn: federatedArn(account, session.name), UserId: federatedId(account, session.name) }),
+    Account: account,
   }),
   result: callerIdentity,
 });

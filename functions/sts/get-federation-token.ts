@@ -18,15 +18,15 @@ export const getFederationToken = defineAction({
     Tags: refused,
     DurationSeconds: duration,
   },
-  authorise: ({ Name }, { project }) => [{ action: 'sts:GetFederationToken', resource: federatedArn(project, Name) }],
+  authorise: ({ Name }, { account }) => [{ action: 'sts:GetFederationToken', resource: federatedArn(account, Name) }],
   act: async ({ Name, Policy, DurationSeconds }, context) => {
     if (Policy !== undefined) parseIdentityPolicy(Policy);
     const policies = Policy === undefined ? [] : [Policy];
     const made = await temporaryKey(DurationSeconds, { kind: 'federated', name: Name, policies }, context);
-    const { project } = context.caller;
+    const { account } = context.caller;
     return {
       Credentials: made.Credentials,
-      FederatedUser: { FederatedUserId: federatedId(project, Name), Arn: federatedArn(project, Name) },
+      FederatedUser: { FederatedUserId: federatedId(account, Name), Arn: federatedArn(account, Name) },
       PackedPolicySize: made.packedSize,
     };
   },

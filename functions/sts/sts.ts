@@ -7,6 +7,7 @@ import { getSessionToken } from './get-session-token.ts';
 export const sts = defineApi({
   name: 'Sts',
   api: 'sts',
-  needs: { table: 'read' },
+  // A project gets its account number when it is first shown.
+  needs: { table: 'write' },
   actions: [getCallerIdentity, getFederationToken, getSessionToken],
 });

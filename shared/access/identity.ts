@@ -13,6 +13,8 @@ export interface Project {
   /** `project@customer`, the e-mail form. */
   readonly email: string;
   readonly displayName: string;
+  /** Its number in ARNs. Undefined: it has not been shown to anybody yet. */
+  readonly accountNumber?: string | undefined;
   /** The maximum number of buckets. Undefined: the deployment's limit applies. */
   readonly bucketQuota?: number | undefined;
 }
@@ -89,6 +91,10 @@ export interface Projects {
   project(id: string): Promise<Project | undefined>;
   /** By the e-mail form, `project@customer`. */
   byEmail(email: string): Promise<Project | undefined>;
+  /** By the account number. */
+  byNumber(number: string): Promise<Project | undefined>;
+  /** Returns the account number of a project, which gets one if it has none yet. */
+  accountNumber(project: Project): Promise<string>;
   /** Returns the id of the project's user with this name, if there is one. */
   userId(project: string, name: string): Promise<string | undefined>;
 }

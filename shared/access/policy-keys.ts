@@ -8,14 +8,14 @@ import { malformedPolicy } from './policies/malformed-policy.ts';
 export const conditionKeys = {
   'aws:currenttime': 'the time of arrival, ISO 8601',
   'aws:epochtime': 'the time of arrival, in seconds since 1970',
-  'aws:principalaccount': 'the project of the caller; absent for anonymous requests',
+  'aws:principalaccount': 'the project of the caller, by its id or account number; absent for anonymous requests',
   'aws:principalarn':
-    '`arn:aws:iam::<project>:user/<name>`, which a later user of the same name shares; absent for anonymous requests',
+    '`arn:aws:iam::<project>:user/<name>`, with the id or the account number, which a later user of the same name shares; absent for anonymous requests',
   'aws:principalisawsservice': '`false`; absent for anonymous requests',
   'aws:principaltype': '`User` or `Anonymous`',
   'aws:referer': 'the Referer header, which any client can forge',
   'aws:requestedregion': 'the region of the deployment',
-  'aws:resourceaccount': 'the project that owns the bucket',
+  'aws:resourceaccount': 'the project that owns the bucket, by its id or account number',
   'aws:securetransport': '`true` over TLS, otherwise `false`',
   'aws:sourceip': "the client's address, as reported by trusted hops only",
   'aws:useragent': 'the User-Agent header, which any client can forge',
@@ -36,7 +36,7 @@ export const conditionKeys = {
   's3:object-lock-retain-until-date': 'the end of a retention that the request sets',
   's3:prefix': 'the prefix of a listing; the key, where permission to list decides between 404 and 403',
   's3:requestobjecttagkeys': 'the keys of the tags in the request, if the operation sets them',
-  's3:resourceaccount': 'the project that owns the bucket',
+  's3:resourceaccount': 'the project that owns the bucket, by its id or account number',
   's3:signatureage': 'the age of a signature of version 4 on arrival, in milliseconds',
   's3:signatureversion': '`AWS4-HMAC-SHA256` or `AWS`',
   's3:tlsversion': 'the version of TLS, such as `1.3`, if the client is connected to the service itself',
@@ -128,6 +128,14 @@ export const absentTagConditionKeys = [
   's3:accesspointtag/',
   's3:buckettag/',
 ] as const;
+
+/** The keys with one value that has two names, of which a condition may use either. A variable stands for the first. */
+export const keysOfAccounts: ReadonlySet<string> = new Set<ConditionKey>([
+  'aws:principalaccount',
+  'aws:principalarn',
+  'aws:resourceaccount',
+  's3:resourceaccount',
+]);
 
 const plainKeys: ReadonlySet<string> = new Set([...Object.keys(conditionKeys), ...absentConditionKeys]);
 const tagKeys: ReadonlySet<string> = new Set([...Object.keys(tagConditionKeys), ...absentTagConditionKeys]);

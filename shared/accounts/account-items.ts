@@ -21,6 +21,8 @@ export interface ProjectRecord extends Stored {
   readonly email: string;
   readonly customer: string;
   readonly displayName: string;
+  /** 12 digits: account-numbers.ts. Undefined: nobody has asked for it yet. */
+  readonly accountNumber: string | undefined;
   /** The maximum number of its buckets; undefined: the deployment's limit applies. */
   readonly bucketQuota: number | undefined;
 }
@@ -42,8 +44,8 @@ export interface KeyRecord extends Stored {
 }
 
 export function decodeProject(id: string, item: Attributes): Project {
-  const { email, displayName, bucketQuota } = decodeProjectRecord(id, item);
-  return { id, email, displayName, bucketQuota };
+  const { email, displayName, accountNumber, bucketQuota } = decodeProjectRecord(id, item);
+  return { id, email, displayName, accountNumber, bucketQuota };
 }
 
 export function decodeProjectRecord(id: string, item: Attributes): ProjectRecord {
@@ -52,6 +54,7 @@ export function decodeProjectRecord(id: string, item: Attributes): ProjectRecord
     email: item['email'] as string,
     customer: item['customer'] as string,
     displayName: item['displayName'] as string,
+    accountNumber: item['number'] as string | undefined,
     bucketQuota: item['buckets'] as number | undefined,
     ...decodeStored(item),
   };

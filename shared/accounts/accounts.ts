@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Secrets } from '../ports/secrets.ts';
+import { accountNumber, projectOfNumber } from './account-numbers.ts';
 import { decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
 import { parsed, readRights } from './identity-items.ts';
 import { accountKey } from '../storage/table/keys/account-keys.ts';
@@ -93,6 +94,15 @@ export class Accounts implements AccessKeys, Projects {
     return item && this.project(item['project'] as string);
   }
 
+  async byNumber(number: string): Promise<Project | undefined> {
+    const id = await projectOfNumber(this.#table, number);
+    return id === undefined ? undefined : this.project(id);
+  }
+
+  async accountNumber({ id, accountNumber: known }: Project): Promise<string> {
+    return known ?? accountNumber(this.#table, id);
+  }
+
   async userId(project: string, name: string): Promise<string | undefined> {
     const item = isPossible(name) ? await this.#table.get(accountKey.user(project, name)) : undefined;
     return item && decodeUserId(project, name, item);
@@ -108,6 +118,7 @@ export class Accounts implements AccessKeys, Projects {
     await this.#create(accountKey.project(id), { email, displayName, customer, created });
     await this.#create(accountKey.email(email), { project: id });
     await this.#create(accountKey.customersProject(customer, project), { project: id });
+    await accountNumber(this.#table, id);
     for (const user of declaration.users) {
       await this.#create(accountKey.user(id, user.name), { created });
       for (const { accessKeyId, secretAccessKey } of user.keys) {

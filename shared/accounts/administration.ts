@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import { accountNumber } from './account-numbers.ts';
 import {
   decodePrivileges,
   decodeProjectRecord,
@@ -121,7 +122,7 @@ export class Administration {
       ],
       [{ key: accountKey.customer(customer), expect: { is: 'present' } }],
     );
-    return { id, email: name, customer, displayName, bucketQuota: undefined, created, suspended: false };
+    return this.project(id);
   }
 
   /**
@@ -135,11 +136,16 @@ export class Administration {
       throw new AccountRefusal(`${email} still has the users ${list(users.map(({ user }) => user))}`);
     const key = accountKey.project(id);
     await this.repeat(
-      async () => [
-        removed(key, await this.#item(key, `the project ${email}`)),
-        { key: accountKey.email(email), delete: true },
-        { key: accountKey.customersProject(customer, parseProjectName(email).project), delete: true },
-      ],
+      async () => {
+        const item = await this.#item(key, `the project ${email}`);
+        const number = item['number'] as string | undefined;
+        return [
+          removed(key, item),
+          { key: accountKey.email(email), delete: true },
+          { key: accountKey.customersProject(customer, parseProjectName(email).project), delete: true },
+          ...(number === undefined ? [] : [{ key: accountKey.number(number), delete: true as const }]),
+        ];
+      },
       [ownsNothing(id)],
       `${email} still owns buckets; remove them first`,
     );
@@ -267,7 +273,9 @@ export class Administration {
 
   async #project(id: string): Promise<ProjectRecord | undefined> {
     const item = await this.#table.get(accountKey.project(id));
-    return item && decodeProjectRecord(id, item);
+    return (
+      item && decodeProjectRecord(id, { ...item, number: item['number'] ?? (await accountNumber(this.#table, id)) })
+    );
   }
 
   async #idOf(email: string): Promise<string> {

@@ -75,6 +75,8 @@ export const modelSettings: Settings = {
 export const noProjects: Projects = {
   project: async () => undefined,
   byEmail: async () => undefined,
+  byNumber: async () => undefined,
+  accountNumber: async () => '123456789012',
   userId: async () => undefined,
 };
 const minute = 60 * 1000;

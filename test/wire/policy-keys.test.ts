@@ -3,7 +3,9 @@ import { expectError } from '../support/clients/expect-error.ts';
 import { put } from '../support/storage/objects.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import { md5Tag } from '../support/storage/objects.ts';
-import { serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { administer } from '../support/storage/administration.ts';
+import { accounts } from '../support/programs/server.ts';
+import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** Condition keys of AWS's own table: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html */
 
@@ -159,6 +161,23 @@ describe('the condition key', () => {
     expectError(await get(await denying({ Null: { 'aws:PrincipalAccount': 'false' } })), 403, 'AccessDenied');
     expectError(await get(await denying({ StringLike: { 'aws:RequestedRegion': '*' } })), 403, 'AccessDenied');
     expect((await get(await denying({ StringEquals: { 'aws:RequestedRegion': 'nowhere-1' } }))).status).toBe(200);
+  });
+
+  it.runIf(isAdministered)('aws:PrincipalArn and both accounts may be named by account numbers', async () => {
+    const numberOf = async (id: string): Promise<string> =>
+      (await administer<{ accountNumber: string }>(service.place, 'project', 'show', id)).accountNumber;
+    const [own, other] = await Promise.all([numberOf(accounts[0].id), numberOf(accounts[1].id)]);
+    const wrong = { StringNotEquals: { 'aws:ResourceAccount': own, 'aws:PrincipalAccount': other } };
+    expect((await get(await denying(wrong))).status).toBe(200);
+    for (const condition of [
+      { StringEquals: { 'aws:ResourceAccount': own } },
+      { StringEquals: { 'aws:PrincipalAccount': other } },
+      { 'ForAllValues:StringEquals': { 'aws:PrincipalAccount': other } },
+      { ArnLike: { 'aws:PrincipalArn': `arn:aws:iam::${other}:user/*` } },
+      { StringNotEquals: { 'aws:PrincipalAccount': own } },
+    ]) {
+      expectError(await get(await denying(condition)), 403, 'AccessDenied');
+    }
   });
 
   it('aws:ViaAWSService and aws:PrincipalIsAWSService are false, so that rules for direct requests hold', async () => {

@@ -17,7 +17,7 @@ import { eventually } from '../support/runs/eventually.ts';
 
 const service = serviceUnderTest();
 
-const admin = (...args: string[]): Promise<{ id: string }> => administer(service.place, ...args);
+const admin = (...args: string[]): Promise<{ id: string; accountNumber: string }> => administer(service.place, ...args);
 const works = (key: MadeKey): Promise<void> =>
   eventually(async () => void (await expect(service.sdk(key).send(new ListBucketsCommand({}))).resolves.toBeDefined()));
 
@@ -43,14 +43,15 @@ describe.runIf(isAdministered)('a policy', () => {
   it.each([
     ['project:user@customer', (_: string, name: string) => name],
     ['an ARN with it', (_: string, name: string) => `arn:aws:iam:::user/${name}`],
+    ['an ARN of the account number', (_: string, __: string, number: string) => `arn:aws:iam::${number}:user/ci`],
     ['an ARN of the project', (id: string) => `arn:aws:iam::${id}:user/ci`],
     ['an ARN of the e-mail', (_: string, name: string) => `arn:aws:iam::${name.replace(':ci@', '@')}:user/ci`],
   ])('means the user of the time, named by %s', async (_, spelling) => {
     const customer = `c${Math.random().toString(36).slice(2)}`;
     const name = `shop:ci@${customer}`;
     const first = await makeKey(service.place, name);
-    const { id } = await admin('project', 'show', `shop@${customer}`);
-    const { bucket, text } = await shared({ AWS: [accounts[1].id, spelling(id, name)] });
+    const { id, accountNumber } = await admin('project', 'show', `shop@${customer}`);
+    const { bucket, text } = await shared({ AWS: [accounts[1].id, spelling(id, name, accountNumber)] });
     await works(first);
     expect((await read(bucket, first)).text).toBe('content');
     expect(await policyOf(bucket)).toBe(text);

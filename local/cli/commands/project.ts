@@ -93,6 +93,7 @@ export function projectFamily(): Command {
         return recordReport(project, [
           ['project', project.email],
           ['id', project.id],
+          ['account number', project.accountNumber],
           ['display name', project.displayName],
           ['status', statusOf(project)],
           ['created', time(project.created)],

@@ -1,7 +1,7 @@
 import type { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { AddressRange } from './address-ranges.ts';
 import { malformedPolicy } from './malformed-policy.ts';
-import { readConditionKey } from '../policy-keys.ts';
+import { keysOfAccounts, readConditionKey } from '../policy-keys.ts';
 import { readOperator } from './policy-operators.ts';
 import type { KnownFacts, Values } from './policy-template.ts';
 import type { Json } from './strict-json.ts';
@@ -81,7 +81,8 @@ function readCondition(spelling: string, key: string, values: readonly string[],
     variables: operands.variables,
     isMet: async (found, facts, budget) => {
       if (found === undefined || found.length === 0) return whenMissing;
-      return test(await Promise.all(found.map(async (value) => operands.matchAny(value, facts, budget))));
+      const matches = await Promise.all(found.map(async (value) => operands.matchAny(value, facts, budget)));
+      return test(keysOfAccounts.has(key) ? [matches.includes(true)] : matches);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { unknownAddress } from '../../http/message.ts';
 import type { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Caller } from '../identity.ts';
+import { keysOfAccounts } from '../policy-keys.ts';
 import { levelOf } from './policy-actions.ts';
 import type { Condition } from './policy-conditions.ts';
 import type { Policy } from './policy-document.ts';
@@ -179,7 +180,10 @@ async function factOf(key: string, facts: Facts): Promise<Values> {
 
 async function factsOf(keys: readonly string[], facts: Facts): Promise<KnownFacts> {
   const known = new Map<string, Values>();
-  for (const key of keys) known.set(key, await factOf(key, facts));
+  for (const key of keys) {
+    const values = await factOf(key, facts);
+    known.set(key, keysOfAccounts.has(key) ? values?.slice(0, 1) : values);
+  }
   return known;
 }
 

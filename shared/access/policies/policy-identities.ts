@@ -17,7 +17,8 @@ export async function findPrincipals(policy: NamedPolicy, projects: Projects): P
 
 async function findPrincipal(named: NamedPrincipal, projects: Projects): Promise<Principal | undefined> {
   const { project: name, user } = named;
-  const found = (await projects.project(name)) ?? (name.includes('@') ? await projects.byEmail(name) : undefined);
+  const found =
+    (await projects.project(name)) ?? (await (name.includes('@') ? projects.byEmail(name) : projects.byNumber(name)));
   if (found === undefined || user === undefined) return found && { project: found.id };
   const id = await projects.userId(found.id, user);
   return id === undefined ? undefined : { project: found.id, user: id };
@@ -63,7 +64,7 @@ export async function shownPolicy(
 
 async function isStillCalled({ project: name, user }: NamedPrincipal, id: Principal, projects: Projects) {
   const project = await projects.project(id.project);
-  if (project === undefined || (name !== project.id && name !== project.email)) return false;
+  if (project === undefined || ![project.id, project.email, project.accountNumber].includes(name)) return false;
   return user === undefined || (await projects.userId(project.id, user)) === id.user;
 }
 

@@ -1,7 +1,8 @@
 import type { Question, StatedFacts } from '../../access/authorise.ts';
-import type { Caller } from '../../access/identity.ts';
+import type { Caller, Project, User } from '../../access/identity.ts';
 import { mayHaveValue, type ConditionKey } from '../../access/policy-keys.ts';
 import type { Facts, Values } from '../../access/policies/policy-template.ts';
+import { userArn } from '../../access/user-arn.ts';
 import { parseHttpDate, parseIsoDate } from '../../http/fields/dates.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
@@ -34,8 +35,8 @@ export interface KnownRequest {
 export interface KnownObject {
   /** States what the operation will do. */
   readonly question: Question;
-  /** The project that owns the bucket, if there is one. */
-  readonly account: string | undefined;
+  /** Returns the names of the project that owns the bucket, if there is one. */
+  accounts(): Promise<readonly string[]>;
   /** Returns the tags of the version that the question is about. */
   tags(): Promise<Tags>;
   /** Returns the open upload that the question is about, if any. */
@@ -50,7 +51,7 @@ type RequestKey =
   | 's3:signatureversion'
   | 's3:tlsversion'
   | 's3:x-amz-content-sha256';
-type RequestFact = (request: KnownRequest) => string | undefined;
+type RequestFact = (request: KnownRequest) => string | undefined | readonly string[];
 
 const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version?: string }>> = {
   anonymous: {},
@@ -130,9 +131,8 @@ export function factsFrom(
 const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:currenttime': ({ time }) => new Date(time).toISOString(),
   'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
-  'aws:principalarn': ({ caller }) =>
-    caller.kind === 'user' ? `arn:aws:iam::${caller.project.id}:user/${caller.name}` : undefined,
-  'aws:principalaccount': ({ caller }) => (caller.kind === 'user' ? caller.project.id : undefined),
+  'aws:principalarn': ({ caller }) => accountsOf(caller).map((account) => userArn(account, (caller as User).name)),
+  'aws:principalaccount': ({ caller }) => accountsOf(caller),
   'aws:principalisawsservice': ({ caller }) => (caller.kind === 'user' ? 'false' : undefined),
   'aws:principaltype': ({ caller }) => (caller.kind === 'user' ? 'User' : 'Anonymous'),
   'aws:referer': ({ fields }) => textOf(fields, 'referer'),
@@ -185,7 +185,7 @@ export class ConditionFacts {
       if (key.startsWith(requestTag)) return valuesOf(await givenTags(object), key.slice(requestTag.length));
       if (key === remainingDays) return asValues(daysUntil(await stated(retainUntil, object), this.#request.time));
       if (key === tagKeys) return nonEmpty((await givenTags(object)).map(([name]) => name));
-      if (key === 'aws:resourceaccount' || key === 's3:resourceaccount') return asValues(object.account);
+      if (key === 'aws:resourceaccount' || key === 's3:resourceaccount') return asValues(await object.accounts());
       return mayHaveValue(key) ? asValues(await stated(key, object)) : undefined;
     };
   }
@@ -214,8 +214,19 @@ function nonEmpty(values: readonly string[]): Values {
   return values.length === 0 ? undefined : values;
 }
 
-function asValues(value: string | undefined): Values {
-  return value === undefined ? undefined : [value];
+/** Returns the names of the caller's project: its id and its account number. */
+function accountsOf(caller: Caller): readonly string[] {
+  return caller.kind === 'user' ? namesOf(caller.project) : [];
+}
+
+/** Returns the names that policies have for a project as an account. */
+export function namesOf({ id, accountNumber }: Project): readonly string[] {
+  return accountNumber === undefined ? [id] : [id, accountNumber];
+}
+
+function asValues(value: string | undefined | readonly string[]): Values {
+  if (typeof value !== 'string') return value === undefined || value.length === 0 ? undefined : value;
+  return [value];
 }
 
 async function givenTags(object: KnownObject): Promise<Tags> {

@@ -19,7 +19,7 @@ import { countingGrants } from '../acls/acl-restrictions.ts';
 import { bucketPolicy, type BucketPolicy } from './bucket-policy.ts';
 import type { Services } from '../operation.ts';
 import { ownerIn } from './ownership.ts';
-import { ConditionFacts, type KnownRequest } from './policy-facts.ts';
+import { ConditionFacts, namesOf, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
 import type { RequestView } from './request-view.ts';
 
@@ -131,7 +131,7 @@ export class RequestAuthoriser {
       resource: resource ?? arnOf(action, newBucket, key),
       conditions: facts.about({
         question,
-        account: bucket?.project,
+        accounts: () => this.#namesOf(bucket),
         tags: async () => (bucket ? this.#tags(question, ground, bucket) : []),
         upload: async () => bucket && this.#upload(question, bucket),
       }),
@@ -157,13 +157,18 @@ export class RequestAuthoriser {
       resource: resourceOf(action, bucket.name, key),
       conditions: facts.about({
         question,
-        account: bucket.project,
+        accounts: () => this.#namesOf(bucket),
         tags: () => this.#tags(question, ground, bucket),
         upload: () => this.#upload(question, bucket),
       }),
     });
     const isInsider = ground.caller.kind === 'user' && ground.caller.project.id === bucket.project;
     return verdict === 'allow' && !isInsider && isRestricted(found, bucket) ? 'none' : verdict;
+  }
+
+  async #namesOf(bucket: Bucket | undefined): Promise<readonly string[]> {
+    const owner = bucket && (await this.#deps.projects.project(bucket.project));
+    return owner ? namesOf(owner) : bucket ? [bucket.project] : [];
   }
 
   #knownOf(caller: Caller): KnownCaller {

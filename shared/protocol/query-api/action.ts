@@ -10,10 +10,15 @@ import { ActionForm } from './action-form.ts';
 import { apis } from './apis.ts';
 import { readParameters, type Parameters } from './parameters.ts';
 
+/** Who signed the request. */
+export interface Signer extends User {
+  /** The account number of the project. */
+  readonly account: string;
+}
+
 /** What an action may use. */
 type ActionContext = Omit<Context<'service', 'none'>, 'caller' | 'bucket'> & {
-  /** Who signed the request. */
-  readonly caller: User;
+  readonly caller: Signer;
 };
 
 /** One action of an API in AWS's Query protocol. Three steps: read the parameters, state the questions for authorisation, act. */
@@ -21,7 +26,7 @@ export interface Action<Input, Output> {
   readonly name: string;
   readonly parameters: Parameters<Input>;
   /** The questions to be authorised; none: everybody with a key may. */
-  authorise(input: Input, caller: User): readonly Question[];
+  authorise(input: Input, caller: Signer): readonly Question[];
   act(input: Input, context: ActionContext): Promise<Output>;
   /** What it returns. Undefined: nothing. */
   readonly result?: Content<NoInfer<Output>>;
@@ -68,9 +73,10 @@ export function defineApi(definition: {
       if (action === undefined) throw notFound(asked);
       context.performs(action.name);
       if (caller.kind === 'anonymous') throw new S3Error('MissingAuthenticationToken');
+      const signer: Signer = { ...caller, account: await context.projects.accountNumber(caller.project) };
       const input: unknown = readParameters(action.parameters, document);
-      for (const question of action.authorise(input, caller)) await context.authoriseLook(question);
-      const value: unknown = await action.act(input, { ...context, caller });
+      for (const question of action.authorise(input, signer)) await context.authoriseLook(question);
+      const value: unknown = await action.act(input, { ...context, caller: signer });
       const { requestId } = context;
       return actionResponse(action.name, action.result && { content: action.result, value }, {
         requestId,

@@ -86,6 +86,8 @@ export class PipelineInProcess {
         projects: {
           project: async (id) => projects.get(id),
           byEmail: async (email) => [...projects.values()].find((project) => project.email === email),
+          byNumber: async (number) => [...projects.values()].find((project) => project.accountNumber === number),
+          accountNumber: async ({ accountNumber = '000000000000' }) => accountNumber,
           userId: async (id, name) =>
             people.some((one) => one.project.id === id && nameOf(one) === name) ? idOf(name) : undefined,
         },

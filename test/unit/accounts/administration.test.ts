@@ -137,6 +137,40 @@ describe('a suspension', () => {
   });
 });
 
+describe('the account number of a project', () => {
+  it('has 12 digits, stays, and finds the project', async () => {
+    const { id, accountNumber } = await accounts.project('shop@acme');
+    expect(accountNumber).toMatch(/^[1-9]\d{11}$/);
+    await accounts.suspendProject('shop@acme', true);
+    expect((await accounts.project('shop@acme')).accountNumber).toBe(accountNumber);
+    expect((await service.byNumber(accountNumber!))?.id).toBe(id);
+    expect((await accounts.createProject('other@acme')).accountNumber).not.toBe(accountNumber);
+    expect(await service.byNumber('000000000000')).toBeUndefined();
+    expect(await service.byNumber(id)).toBeUndefined();
+  });
+
+  it('is given once to a project of an earlier version, whoever asks at the same time', async () => {
+    const key = accountKey.project('earlier');
+    await deps.table.write([{ key, put: { email: 'earlier@acme', displayName: 'x', customer: 'acme' } }]);
+    const project = (await service.project('earlier'))!;
+    const numbers = await Promise.all([1, 2, 3].map(() => service.accountNumber(project)));
+    expect(new Set(numbers).size).toBe(1);
+    expect((await service.byNumber(numbers[0]!))?.id).toBe('earlier');
+    expect((await accounts.project('earlier')).accountNumber).toBe(numbers[0]);
+  });
+
+  it('is another one if it is taken, and goes with the project', async () => {
+    await accounts.removeUser(user);
+    const { id, accountNumber } = await accounts.project('shop@acme');
+    await accounts.removeProject('shop@acme', ownsNoBucket);
+    expect(await service.byNumber(accountNumber!)).toBeUndefined();
+    await deps.table.write([{ key: accountKey.number(accountNumber!), put: { project: 'another' } }]);
+    const again = await accounts.createProject('shop@acme', { id });
+    expect(again.accountNumber).toMatch(/^[1-9]\d{11}$/);
+    expect(again.accountNumber).not.toBe(accountNumber);
+  });
+});
+
 describe('the id of a user', () => {
   const { project: shop, name } = { project: 'shop@acme', name: 'ci' };
 

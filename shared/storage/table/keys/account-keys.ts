@@ -30,6 +30,8 @@ export const accountKey = {
     pk: `account/${project}`,
     sk: accountPrefix.keysOf(user) + id,
   }),
+  /** A project by its account number. */
+  number: (number: string): ItemKey => ({ pk: `account-number/${number}`, sk: only }),
   email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
   accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
 } as const;
