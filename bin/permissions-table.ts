@@ -147,6 +147,7 @@ function later(
 export const forAnybody: ReadonlySet<string> = new Set([
   ...['GetHealth', 'GetLiveness', 'GetPublicLink', 'Preflight'],
   // Each of its actions has rights of its own.
+  'Iam',
   'Sts',
 ]);
 

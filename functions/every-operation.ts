@@ -33,6 +33,7 @@ export * from './bucket/object-lock.ts';
 export * from './bucket/preflight.ts';
 export * from './bucket/public-access-block.ts';
 export * from './bucket/stubs.ts';
+export { iam } from './iam/iam.ts';
 export * from './multipart/abort-multipart-upload.ts';
 export * from './multipart/complete-multipart-upload.ts';
 export * from './multipart/create-multipart-upload.ts';

@@ -1,4 +1,5 @@
 import type { Projects } from '../../shared/access/identity.ts';
+import { Identities } from '../../shared/accounts/identities.ts';
 import { Sessions } from '../../shared/access/session-tokens.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { Contents } from '../../shared/storage/objects/contents.ts';
@@ -77,6 +78,7 @@ export function composeServices(
     publicLinks: new PublicLinks({ ...adapters, buckets }),
     blobs,
     projects,
+    identities: new Identities(adapters),
     sessions: new Sessions(adapters),
     clock,
     settings,

@@ -1,4 +1,4 @@
-import { userArn } from '../../shared/access/user-arn.ts';
+import { isRoot, rootArn, userArn } from '../../shared/access/user-arn.ts';
 import { callerIdentity } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
 import { federatedArn, federatedId } from './federated-user.ts';
@@ -11,11 +11,14 @@ export const getCallerIdentity = defineAction({
   name: 'GetCallerIdentity',
   parameters: {},
   authorise: () => [],
-  act: async (_, { caller: { id, name, account, session } }) => ({
-    ...(session?.name === undefined
-      ? { Arn: userArn(account, name), UserId: id }
-      : { Arn: federatedArn(account, session.name), UserId: federatedId(account, session.name) }),
-    Account: account,
-  }),
+  act: async (_, { caller }) => {
+    const Account = caller.project.accountNumber;
+    const { id, session } = caller;
+    if (session?.name !== undefined)
+      return { Arn: federatedArn(Account, session.name), UserId: federatedId(Account, session.name), Account };
+    return isRoot(caller)
+      ? { Arn: rootArn(Account), UserId: Account, Account }
+      : { Arn: userArn(Account, caller), UserId: id, Account };
+  },
   result: callerIdentity,
 });

@@ -18,12 +18,14 @@ export const getFederationToken = defineAction({
     Tags: refused,
     DurationSeconds: duration,
   },
-  authorise: ({ Name }, { account }) => [{ action: 'sts:GetFederationToken', resource: federatedArn(account, Name) }],
+  authorise: ({ Name }, { project }) => [
+    { action: 'sts:GetFederationToken', resource: federatedArn(project.accountNumber, Name) },
+  ],
   act: async ({ Name, Policy, DurationSeconds }, context) => {
     if (Policy !== undefined) parseIdentityPolicy(Policy);
     const policies = Policy === undefined ? [] : [Policy];
     const made = await temporaryKey(DurationSeconds, { kind: 'federated', name: Name, policies }, context);
-    const { account } = context.caller;
+    const account = context.caller.project.accountNumber;
     return {
       Credentials: made.Credentials,
       FederatedUser: { FederatedUserId: federatedId(account, Name), Arn: federatedArn(account, Name) },

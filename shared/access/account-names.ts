@@ -18,10 +18,12 @@ export interface UserName extends ProjectName {
 }
 
 /**
- * A valid name of a customer, project or user. Names appear together in `project:user@customer`, in ARNs and in sort
- * keys, so they contain neither `:` nor `@` nor `/`.
+ * A valid name of a customer, project or user, as commands make them. Names appear together in `project:user@customer`, in ARNs and in sort
+ * keys, so they contain neither `:` nor `/`, nor `@` but for users that IAM made.
  */
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._+=-]{0,63}$/;
+/** The name of a user that IAM made: https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateUser.html */
+const userNamePattern = /^[\w+=,.@-]{1,64}$/;
 export const nameRule =
   'must have 1 to 64 letters, digits or characters of "._+=-", and begin with a letter or a digit';
 
@@ -48,7 +50,7 @@ export function parseProjectName(text: string): ProjectName {
 
 /** Splits `project:user@customer` without checking its names. Returns undefined if the text does not have this form. */
 export function userNameParts(text: string): UserName | undefined {
-  const [, project, user, customer] = /^([^:@]*):([^:@]*)@([^:@]*)$/.exec(text) ?? [];
+  const [, project, user, customer] = /^([^:@]*):([^:]*)@([^:@]*)$/.exec(text) ?? [];
   return project === undefined || user === undefined || customer === undefined
     ? undefined
     : { project, user, customer };
@@ -61,7 +63,8 @@ export function parseUserName(text: string): UserName {
     throw new AccountRefusal(`${JSON.stringify(text)} does not name a user: write project:user@customer`);
   }
   const { project, user, customer } = parts;
-  return { ...parseProjectName(`${project}@${customer}`), user: checkName('user', user) };
+  const names = parseProjectName(`${project}@${customer}`);
+  return { ...names, user: userNamePattern.test(user) ? user : checkName('user', user) };
 }
 
 /** Returns the canonical user id of a project if it is valid. @throws AccountRefusal */

@@ -24,6 +24,17 @@ export const fullAccess = parseIdentityPolicy(fullAccessText);
 /** The rights of a user with `FullAccess` and nothing else. */
 export const fullRights: IdentityRights = { policies: [fullAccess], boundary: undefined, session: undefined };
 
+/** What the root of an account may do besides. */
+export const rootAccess = parseIdentityPolicy(
+  JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: ['iam:*', 'sts:*'], Resource: '*' }],
+  }),
+);
+
+/** The rights of the root of an account, unless they are limited. */
+export const rootRights: IdentityRights = { ...fullRights, policies: [fullAccess, rootAccess] };
+
 /** Parses an identity's policy of limited length, in one go. @throws S3Error MalformedPolicy */
 export function parseIdentityPolicy(text: string): IdentityPolicy {
   return atOnce(identityPolicyParsing(Buffer.from(text)));
@@ -55,8 +66,8 @@ export class PreparedRights {
     const { policies, boundary, session } = rights;
     this.#rights = rights;
     this.#budget = budget;
-    this.#isFull =
-      boundary === undefined && session === undefined && policies.length === 1 && policies[0] === fullAccess;
+    const isPlain = policies.length === (policies[1] === rootAccess ? 2 : 1) && policies[0] === fullAccess;
+    this.#isFull = boundary === undefined && session === undefined && isPlain;
   }
 
   /**

@@ -15,8 +15,15 @@ export interface Project {
   readonly displayName: string;
   /** Its number in ARNs. Undefined: it has not been shown to anybody yet. */
   readonly accountNumber?: string | undefined;
+  /** The name of the user who is root of the account. */
+  readonly root?: string | undefined;
   /** The maximum number of buckets. Undefined: the deployment's limit applies. */
   readonly bucketQuota?: number | undefined;
+}
+
+/** A project that has been shown as an account. */
+export interface Account extends Project {
+  readonly accountNumber: string;
 }
 
 /** Privileges that users have by default and that can be withdrawn from single users. */
@@ -52,6 +59,8 @@ export interface User extends Credential {
   /** Set if the key is temporary. */
   readonly session?: Session | undefined;
   readonly name: string;
+  /** Where the name is in ARNs. Undefined: `/`. */
+  readonly path?: string | undefined;
   readonly project: Project;
   readonly privileges: readonly Privilege[];
   /** What the user may do of all that the project may. */
@@ -93,8 +102,8 @@ export interface Projects {
   byEmail(email: string): Promise<Project | undefined>;
   /** By the account number. */
   byNumber(number: string): Promise<Project | undefined>;
-  /** Returns the account number of a project, which gets one if it has none yet. */
-  accountNumber(project: Project): Promise<string>;
+  /** Returns a project with its account number: it gets one if it has none yet. */
+  account(project: Project): Promise<Account>;
   /** Returns the id of the project's user with this name, if there is one. */
   userId(project: string, name: string): Promise<string | undefined>;
 }

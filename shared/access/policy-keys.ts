@@ -21,6 +21,8 @@ export const conditionKeys = {
   'aws:useragent': 'the User-Agent header, which any client can forge',
   'aws:username': 'the name of the signing user, which a later user of the same name shares',
   'aws:viaawsservice': '`false`',
+  'iam:permissionsboundary': 'the ARN of the permissions boundary that a request sets, or that it takes away',
+  'iam:policyarn': 'the ARN of the policy that a request attaches or detaches',
   's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
   's3:delimiter': 'the delimiter of a listing',
   's3:if-match': 'the If-Match that a write or a delete evaluates',

@@ -1,3 +1,4 @@
+import type { administrativeActions } from './policies/policy-actions.ts';
 import type { Permission } from './acl.ts';
 import type { Privilege } from './identity.ts';
 
@@ -141,9 +142,14 @@ const needs = {
 } as const satisfies Readonly<Record<string, Need>>;
 
 /** An action that a request may be asked to be authorised for, without its namespace: `GetObject`, `ListBucket`. */
-export type Action = keyof typeof needs;
+export type Action = keyof typeof needs | AdministrativeAction;
+
+/** An action of IAM, for everybody whose policies allow it. */
+type AdministrativeAction = Extract<(typeof administrativeActions)[number], `iam:${string}`>;
+
+const administering: Need = { on: 'service', by: 'users' };
 
 /** Returns the right that an action requires. */
 export function needOf(action: Action): Need {
-  return needs[action];
+  return action in needs ? needs[action as keyof typeof needs] : administering;
 }

@@ -23,6 +23,8 @@ export interface ProjectRecord extends Stored {
   readonly displayName: string;
   /** 12 digits: account-numbers.ts. Undefined: nobody has asked for it yet. */
   readonly accountNumber: string | undefined;
+  /** The name of the user who is root of the account. Undefined: none. */
+  readonly root: string | undefined;
   /** The maximum number of its buckets; undefined: the deployment's limit applies. */
   readonly bucketQuota: number | undefined;
 }
@@ -44,8 +46,8 @@ export interface KeyRecord extends Stored {
 }
 
 export function decodeProject(id: string, item: Attributes): Project {
-  const { email, displayName, accountNumber, bucketQuota } = decodeProjectRecord(id, item);
-  return { id, email, displayName, accountNumber, bucketQuota };
+  const { email, displayName, accountNumber, root, bucketQuota } = decodeProjectRecord(id, item);
+  return { id, email, displayName, accountNumber, root, bucketQuota };
 }
 
 export function decodeProjectRecord(id: string, item: Attributes): ProjectRecord {
@@ -55,6 +57,7 @@ export function decodeProjectRecord(id: string, item: Attributes): ProjectRecord
     customer: item['customer'] as string,
     displayName: item['displayName'] as string,
     accountNumber: item['number'] as string | undefined,
+    root: item['root'] as string | undefined,
     bucketQuota: item['buckets'] as number | undefined,
     ...decodeStored(item),
   };
@@ -78,14 +81,19 @@ export function decodeUserId(project: string, name: string, item: Attributes): s
   );
 }
 
+/** Returns the path of a user, group, policy or role in ARNs. */
+export function pathOf(item: Attributes): string {
+  return (item['path'] as string | undefined) ?? '/';
+}
+
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** The minimum number of random bytes for a user id. */
 export const userIdBytes = 18;
 
-/** Returns `USR` and 18 capital letters and digits. */
-export function userId(bytes: Uint8Array): string {
-  return `USR${Array.from(bytes.subarray(0, userIdBytes), (byte) => letters[byte & 31]).join('')}`;
+/** Returns the prefix, of a user unless another is given, and 18 capital letters and digits. */
+export function userId(bytes: Uint8Array, prefix = 'USR'): string {
+  return `${prefix}${Array.from(bytes.subarray(0, userIdBytes), (byte) => letters[byte & 31]).join('')}`;
 }
 
 /** Returns a user's privileges: all but the revoked ones. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attribute, Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import { accountNumber, projectOfNumber } from './account-numbers.ts';
-import { decodePrivileges, decodeProject, decodeUserId } from './account-items.ts';
+import { accountNumber, numbered, projectOfNumber } from './account-numbers.ts';
+import { decodePrivileges, decodeProject, decodeUserId, pathOf } from './account-items.ts';
 import { parsed, readRights } from './identity-items.ts';
 import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { parseProjectName } from '../access/account-names.ts';
-import type { AccessKey, AccessKeys, Project, Projects } from '../access/identity.ts';
+import type { AccessKey, AccessKeys, Account, Project, Projects } from '../access/identity.ts';
 import { openSession, refuseToken } from '../access/session-tokens.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 
@@ -71,7 +71,9 @@ export class Accounts implements AccessKeys, Projects {
     const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
     // A clock that was set back does not extend its lifetime.
     const isFresh = cached !== undefined && Math.abs(now - cached.readAt) < cacheTime;
-    const found = await (isFresh ? cached.found : this.#readAnew(accessKeyId, now));
+    const known = isFresh ? await cached.found : undefined;
+    const isCurrent = isFresh && (!this.#table.freeChecks || (known !== undefined && (await this.#isAsRead(known))));
+    const found = isCurrent ? known : await this.#readAnew(accessKeyId, now);
     // An expired key is treated as if it did not exist.
     return found && found.ends > now ? found.key : undefined;
   }
@@ -82,6 +84,11 @@ export class Accounts implements AccessKeys, Projects {
     this.#cache.set(accessKeyId, { readAt: now, found });
     found.catch(() => this.#cache.delete(accessKeyId));
     return found;
+  }
+
+  /** Tells whether no change by IAM has happened since a key was read: each gives the project's item another write token. */
+  async #isAsRead({ key, token }: Found): Promise<boolean> {
+    return (await this.#table.get(accountKey.project(key.user.project.id)))?.['r'] === token;
   }
 
   async project(id: string): Promise<Project | undefined> {
@@ -99,13 +106,17 @@ export class Accounts implements AccessKeys, Projects {
     return id === undefined ? undefined : this.project(id);
   }
 
-  async accountNumber({ id, accountNumber: known }: Project): Promise<string> {
-    return known ?? accountNumber(this.#table, id);
+  async account(project: Project): Promise<Account> {
+    const known = project.accountNumber;
+    if (known !== undefined) return { ...project, accountNumber: known };
+    const item = await numbered(this.#table, project.id);
+    return { ...decodeProject(project.id, item), accountNumber: item['number'] as string };
   }
 
   async userId(project: string, name: string): Promise<string | undefined> {
-    const item = isPossible(name) ? await this.#table.get(accountKey.user(project, name)) : undefined;
-    return item && decodeUserId(project, name, item);
+    const [, path = '', last = ''] = /^((?:.*\/)?)([^/]*)$/s.exec(name) ?? [];
+    const item = isPossible(last) ? await this.#table.get(accountKey.user(project, last)) : undefined;
+    return item && pathOf(item) === `/${path}` ? decodeUserId(project, last, item) : undefined;
   }
 
   /** Creates what a declaration lists and does not exist yet; changes nothing that exists. */
@@ -115,10 +126,13 @@ export class Accounts implements AccessKeys, Projects {
     const { project, customer } = parseProjectName(email);
     await this.#create(accountKey.customer(customer), { created });
     await this.#create(accountKey.listedCustomer(customer), { created });
-    await this.#create(accountKey.project(id), { email, displayName, customer, created });
+    const root = declaration.users[0]?.name;
+    await this.#create(accountKey.project(id), {
+      ...{ email, displayName, customer, created },
+      ...(root !== undefined && { root }),
+    });
     await this.#create(accountKey.email(email), { project: id });
     await this.#create(accountKey.customersProject(customer, project), { project: id });
-    await accountNumber(this.#table, id);
     for (const user of declaration.users) {
       await this.#create(accountKey.user(id, user.name), { created });
       for (const { accessKeyId, secretAccessKey } of user.keys) {
@@ -127,6 +141,7 @@ export class Accounts implements AccessKeys, Projects {
         await this.#create(accountKey.usersKey(id, user.name, accessKeyId), { created });
       }
     }
+    await accountNumber(this.#table, id);
   }
 
   async #create(key: ItemKey, put: Attributes): Promise<void> {
@@ -136,7 +151,7 @@ export class Accounts implements AccessKeys, Projects {
 
   async #read(accessKeyId: string): Promise<Found | undefined> {
     const item = await this.#table.get(accountKey.accessKey(accessKeyId));
-    if (item === undefined) return undefined;
+    if (item === undefined || item['inactive'] === true) return undefined;
     const id = item['project'] as string;
     const name = item['user'] as string;
     const [projectItem, userItem] = await Promise.all([
@@ -146,11 +161,12 @@ export class Accounts implements AccessKeys, Projects {
     if (projectItem === undefined || userItem === undefined) return undefined;
     const [customerItem, rights] = await Promise.all([
       this.#table.get(accountKey.customer(projectItem['customer'] as string)),
-      readRights(this.#table, id, userItem),
+      readRights(this.#table, id, userItem, projectItem['root'] === name),
     ]);
     const secret = Buffer.from(await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId)).toString();
     return {
       ends: (item['until'] as number | undefined) ?? Infinity,
+      token: projectItem['r'],
       key: {
         secret,
         user: {
@@ -158,6 +174,7 @@ export class Accounts implements AccessKeys, Projects {
           id: decodeUserId(id, name, userItem),
           accessKeyId,
           name,
+          path: pathOf(userItem),
           project: decodeProject(id, projectItem),
           privileges: decodePrivileges(userItem),
           rights,
@@ -181,5 +198,7 @@ function isPossible(name: string): boolean {
 /** An existing key, and when it expires, in milliseconds since the epoch. */
 interface Found {
   readonly key: AccessKey;
+  /** The write token of the project's item. */
+  readonly token: Attribute | undefined;
   readonly ends: number;
 }

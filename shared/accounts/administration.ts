@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Attributes, Change, Condition, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
-import { accountNumber } from './account-numbers.ts';
+import { numbered } from './account-numbers.ts';
 import {
   decodePrivileges,
   decodeProjectRecord,
@@ -15,7 +15,7 @@ import {
   type ProjectRecord,
   type UserRecord,
 } from './account-items.ts';
-import { carriedByUser } from './identity-items.ts';
+import { carriedByUser, mayBeRoot } from './identity-items.ts';
 import { identityLayout, requireLayout } from '../storage/table/layout.ts';
 import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
 import { conflict, optimistically } from '../storage/table/optimistic-write.ts';
@@ -162,6 +162,15 @@ export class Administration {
     );
   }
 
+  /** Makes a user the root of its project: for IAM, the one who may do all of it. */
+  async setRoot(name: string): Promise<void> {
+    const { project, name: root } = await this.user(name);
+    const item = await this.#item(accountKey.user(project.id, root), `the user ${name}`);
+    if (!mayBeRoot(item))
+      refuse(`${name} is limited: the root of a project has FullAccess, and no permissions boundary`);
+    await this.#changeProject(project.id, (before) => ({ ...before, root }));
+  }
+
   /** Returns the users of a project, sorted by name. */
   async users(project: string): Promise<readonly UserRecord[]> {
     const owner = await this.project(project);
@@ -179,6 +188,7 @@ export class Administration {
   /** @param only the one policy of the user, inline under the name `access`. Default: `FullAccess` */
   async createUser(name: string, lacks: readonly Privilege[] = [], only?: string): Promise<UserRecord> {
     const { user, ...names } = parseUserName(name);
+    checkName('user', user);
     const project = await this.project(emailOf(names));
     if (only !== undefined) await requireLayout({ table: this.#table, randomness: this.#randomness }, identityLayout);
     const put = {
@@ -188,11 +198,18 @@ export class Administration {
       ...(only !== undefined && carriedByUser({ attached: [], inline: { access: only } })),
       r: this.token(),
     };
-    await this.create(
-      `the user ${name}`,
-      [{ key: accountKey.user(project.id, user), put, expect: { is: 'absent' } }],
-      [{ key: accountKey.project(project.id), expect: { is: 'present' } }],
-    );
+    const owner = accountKey.project(project.id);
+    const key = accountKey.user(project.id, user);
+    await this.repeat(async () => {
+      const before = await this.#item(owner, `the project ${project.email}`);
+      if ((await this.#table.get(key)) !== undefined) refuse(`the user ${name} already exists`);
+      // The first is root, unless it is limited.
+      const isRoot = before['root'] === undefined && only === undefined;
+      return [
+        { key, put, expect: { is: 'absent' } },
+        revised(owner, before, { ...before, ...(isRoot && { root: user }), r: this.token() }),
+      ];
+    });
     return userRecord(project, user, put);
   }
 
@@ -203,8 +220,13 @@ export class Administration {
     await this.repeat(async () => {
       const before = await this.#item(key, `the user ${name}`);
       const keys = await everyItem(this.#table, key.pk, accountPrefix.keysOf(user));
+      const owner = accountKey.project(project.id);
+      const projectItem = await this.#item(owner, `the project ${project.email}`);
+      const { root, ...others } = projectItem;
       return [
         removed(key, before),
+        // Who gets the name later is not root for that.
+        ...(root === user ? [revised(owner, projectItem, { ...others, r: this.token() })] : []),
         ...keys.flatMap((one) => [
           { key: one.key, delete: true as const },
           { key: accountKey.accessKey(accountKeyParts.usersKey(one.key)), delete: true as const },
@@ -273,9 +295,8 @@ export class Administration {
 
   async #project(id: string): Promise<ProjectRecord | undefined> {
     const item = await this.#table.get(accountKey.project(id));
-    return (
-      item && decodeProjectRecord(id, { ...item, number: item['number'] ?? (await accountNumber(this.#table, id)) })
-    );
+    if (item === undefined) return undefined;
+    return decodeProjectRecord(id, item['number'] === undefined ? await numbered(this.#table, id) : item);
   }
 
   async #idOf(email: string): Promise<string> {

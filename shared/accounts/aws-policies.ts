@@ -1,5 +1,8 @@
 import { fullAccessText } from '../access/identity-rights.ts';
 
+/** What the ARNs of these policies begin with. */
+export const awsPolicyPath = 'arn:aws:iam::aws:policy/';
+
 /** The name and text of each managed policy that every project has, as AWS's own have them: `arn:aws:iam::aws:policy/<name>`. */
 export const awsPolicies: ReadonlyMap<string, string> = new Map([
   ['FullAccess', fullAccessText],

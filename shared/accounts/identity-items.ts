@@ -1,4 +1,11 @@
-import { fullAccess, fullAccessText, fullRights, parseIdentityPolicy } from '../access/identity-rights.ts';
+import {
+  fullAccess,
+  fullAccessText,
+  fullRights,
+  parseIdentityPolicy,
+  rootAccess,
+  rootRights,
+} from '../access/identity-rights.ts';
 import type { IdentityRights } from '../access/identity.ts';
 import type { IdentityPolicy } from '../access/policies/policy-rule.ts';
 import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
@@ -18,13 +25,14 @@ interface Carried {
 
 /** What a user has besides. */
 export interface CarriedByUser extends Carried {
+  /** Their ids. */
   readonly groups: readonly string[];
   /** The managed policy that is the permissions boundary, named as those attached. */
   readonly boundary: string | undefined;
 }
 
 /** Returns what a group carries. */
-function decodeCarried(item: Attributes): Carried {
+export function decodeCarried(item: Attributes): Carried {
   return {
     inline: (item['inline'] as Readonly<Record<string, string>> | undefined) ?? {},
     attached: (item['attached'] as readonly string[] | undefined) ?? [],
@@ -39,6 +47,12 @@ export function decodeCarriedByUser(item: Attributes): CarriedByUser {
     groups: (item['groups'] as readonly string[] | undefined) ?? [],
     boundary: item['boundary'] as string | undefined,
   };
+}
+
+/** Tells whether a user could become root: nothing limits it. */
+export function mayBeRoot(item: Attributes): boolean {
+  const { attached, boundary } = decodeCarriedByUser(item);
+  return attached.includes(fullAccessRef) && boundary === undefined;
 }
 
 /** Returns the attributes of what changes of a user's policies change. */
@@ -56,16 +70,26 @@ function textInForce(item: Attributes): string {
  * Reads the rights of a user: nothing more than the user's item, unless managed policies of the project or groups are among them. What refers to
  * a policy or a group that is not there carries nothing, and denies everything if it is a boundary.
  *
+ * The root of an account may do all of IAM besides, as long as it has `FullAccess`.
+ *
  * Every change of a policy or a group gives the project's item another write token, so that whoever commits on condition that user and project
  * are as they were need not ask for these.
  */
-export async function readRights(table: KeyValueTable, project: string, user: Attributes): Promise<IdentityRights> {
+export async function readRights(
+  table: KeyValueTable,
+  project: string,
+  user: Attributes,
+  isRoot = false,
+): Promise<IdentityRights> {
   const { inline, attached, groups, boundary } = decodeCarriedByUser(user);
+  const administers = isRoot && attached.includes(fullAccessRef);
   const isPlain = attached.length === 1 && attached[0] === fullAccessRef && boundary === undefined;
-  if (isPlain && groups.length === 0 && Object.keys(inline).length === 0) return fullRights;
+  if (isPlain && groups.length === 0 && Object.keys(inline).length === 0) {
+    return administers ? rootRights : fullRights;
+  }
   const groupItems = await readAll(
     table,
-    groups.map((name) => accountKey.group(project, name)),
+    groups.map((id) => accountKey.group(project, id)),
   );
   const carriers = [{ inline, attached }, ...groupItems.flatMap((item) => (item ? [decodeCarried(item)] : []))];
   const refs = [...carriers.flatMap((one) => one.attached), ...(boundary === undefined ? [] : [boundary])];
@@ -80,7 +104,10 @@ export async function readRights(table: KeyValueTable, project: string, user: At
     return text === undefined ? [] : [parsed(text)];
   };
   return {
-    policies: carriers.flatMap((one) => [...Object.values(one.inline).map(parsed), ...one.attached.flatMap(managed)]),
+    policies: [
+      ...carriers.flatMap((one) => [...Object.values(one.inline).map(parsed), ...one.attached.flatMap(managed)]),
+      ...(administers ? [rootAccess] : []),
+    ],
     boundary: boundary === undefined ? undefined : (managed(boundary)[0] ?? nothing),
     session: undefined,
   };

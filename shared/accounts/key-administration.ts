@@ -101,7 +101,10 @@ export class KeyAdministration {
   }
 
   async suspendKey(accessKeyId: string, suspended: boolean): Promise<void> {
-    await this.#accounts.change(accountKey.accessKey(accessKeyId), `the key ${accessKeyId}`, setSuspended(suspended));
+    const change = setSuspended(suspended);
+    await this.#accounts.change(accountKey.accessKey(accessKeyId), `the key ${accessKeyId}`, ({ inactive, ...item }) =>
+      change(suspended && inactive !== undefined ? { ...item, inactive } : item),
+    );
   }
 
   async removeKey(accessKeyId: string): Promise<void> {
@@ -151,7 +154,10 @@ export class KeyAdministration {
     if (item === undefined || owner === undefined) return undefined;
     const names = { ...parseProjectName(decodeProject(id, owner).email), user: item['user'] as string };
     const until = item['until'] as number | undefined;
-    return { item, record: { accessKeyId, user: userNameText(names), until, ...decodeStored(item) } };
+    const stored = decodeStored(item);
+    // IAM calls a key inactive.
+    const suspended = stored.suspended || item['inactive'] === true;
+    return { item, record: { accessKeyId, user: userNameText(names), until, ...stored, suspended } };
   }
 }
 

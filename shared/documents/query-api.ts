@@ -1,10 +1,10 @@
 import { document, escapeXml, tag } from './text.ts';
-import type { Content } from './schema.ts';
+import type { Written } from './schema.ts';
 
 /** Returns the response to an action of an API in AWS's Query protocol. @param result without it, the action returns nothing */
 export function actionResponse<Value>(
   action: string,
-  result: { readonly content: Content<Value>; readonly value: Value } | undefined,
+  result: { readonly content: Written<Value>; readonly value: Value } | undefined,
   { requestId, xmlNamespace }: { readonly requestId: string; readonly xmlNamespace: string },
 ): string {
   const metadata = tag('ResponseMetadata', tag('RequestId', escapeXml(requestId)));

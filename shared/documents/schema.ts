@@ -15,6 +15,12 @@ export interface Content<Value> {
   write(this: void, value: Value): string;
 }
 
+/** Content that is never read. */
+export interface Written<Value> {
+  /** Returns the XML inside the element. */
+  readonly write: (this: void, value: Value) => string;
+}
+
 /** The value of a content or of a document. */
 export type ValueOf<Declared> = Declared extends { readonly content: Content<infer Value> }
   ? Value

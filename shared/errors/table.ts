@@ -27,6 +27,8 @@ export const errorTable = {
     status: 409,
     message: 'The conditional request conflicted with another one. Try again.',
   },
+  DeleteConflict: { status: 409, message: 'The entity still has others that belong to it.' },
+  EntityAlreadyExists: { status: 409, message: 'An entity of this name already exists.' },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
   ExpiredToken: { status: 400, message: 'The provided token has expired.' },
@@ -51,6 +53,7 @@ export const errorTable = {
     status: 400,
     message: 'The encryption request is not valid. Valid value: AES256.',
   },
+  InvalidInput: { status: 400, message: 'The input is not valid.' },
   InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
   InvalidObjectName: { status: 400, message: 'The specified object name is not valid.' },
   InvalidPart: {
@@ -73,6 +76,7 @@ export const errorTable = {
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
+  LimitExceeded: { status: 409, message: 'The account has as many as it may have.' },
   MalformedACLError: {
     status: 400,
     message: 'The XML you provided was not well-formed or did not validate against our published schema',
@@ -102,6 +106,7 @@ export const errorTable = {
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist' },
   NoSuchBucketPolicy: { status: 404, message: 'The bucket policy does not exist' },
   NoSuchCORSConfiguration: { status: 404, message: 'The CORS configuration does not exist' },
+  NoSuchEntity: { status: 404, message: 'The entity does not exist.' },
   NoSuchKey: { status: 404, message: 'The specified key does not exist.' },
   NoSuchLifecycleConfiguration: { status: 404, message: 'The lifecycle configuration does not exist' },
   NoSuchObjectLockConfiguration: {

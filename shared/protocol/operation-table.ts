@@ -56,6 +56,7 @@ const operationTable = {
   GetAccount: { billed: 'b', lane: 'control', routes: [service('GET', { query: 'account' })] },
 
   // Accounts: each is an API of its own, with its actions
+  Iam: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'iam' })] },
   Sts: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'sts' })] },
 
   // Buckets

@@ -1,5 +1,6 @@
 import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
+import type { Identities } from '../accounts/identities.ts';
 import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
 import type { ConditionRow } from '../http/fields/preconditions.ts';
@@ -94,6 +95,7 @@ export interface Services {
   readonly publicLinks: PublicLinks;
   readonly blobs: BlobStore;
   readonly projects: Projects;
+  readonly identities: Identities;
   readonly sessions: Sessions;
   readonly clock: Clock;
   readonly settings: Settings;

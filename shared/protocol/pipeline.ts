@@ -269,6 +269,7 @@ export class Pipeline {
       publicLinks: services.publicLinks,
       blobs: services.blobs,
       projects,
+      identities: services.identities,
       sessions: services.sessions,
       clock,
       settings,

@@ -14,7 +14,6 @@ import {
 } from '@aws-sdk/client-sts';
 import { describe, expect, it } from 'vitest';
 import { administer, makeKey } from '../support/storage/administration.ts';
-import { accounts } from '../support/programs/server.ts';
 import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
 import { s3Error } from '../support/clients/expect-error.ts';
 import type { Key } from '../support/clients/signer.ts';
@@ -54,11 +53,10 @@ function outcome(request: Promise<unknown>): Promise<string> {
 describe('GetCallerIdentity', () => {
   it('says who signed', async () => {
     const { $metadata, ...identity } = await sts().send(new GetCallerIdentityCommand({}));
-    const [{ users }] = accounts;
     expect(identity).toEqual({
       Account: expect.stringMatching(/^[1-9]\d{11}$/) as string,
-      Arn: `arn:aws:iam::${identity.Account}:user/${users[0].name}`,
-      UserId: expect.stringMatching(/^USR[A-Z2-7]{18}$/) as string,
+      Arn: `arn:aws:iam::${identity.Account}:root`,
+      UserId: identity.Account,
     });
     expect($metadata.requestId).toMatch(/./);
   });
@@ -66,7 +64,7 @@ describe('GetCallerIdentity', () => {
   it('takes the region of the service, and of all the world', async () => {
     for (const region of ['us-east-1', 'eu-central-1']) {
       await expect(sts(service.bob, region).send(new GetCallerIdentityCommand({}))).resolves.toMatchObject({
-        Arn: expect.stringMatching(/:user\/bob$/) as string,
+        Arn: expect.stringMatching(/^arn:aws:iam::\d{12}:root$/) as string,
       });
     }
   });
@@ -97,7 +95,7 @@ describe('GetSessionToken', () => {
     const { Buckets } = await client.send(new ListBucketsCommand({}));
     expect(Buckets?.map(({ Name }) => Name)).toContain(Bucket);
     const { Account, Arn } = await sts(temporary).send(new GetCallerIdentityCommand({}));
-    expect(Arn).toBe(`arn:aws:iam::${Account}:user/${accounts[0].users[0].name}`);
+    expect(Arn).toBe(`arn:aws:iam::${Account}:root`);
     client.destroy();
   });
 

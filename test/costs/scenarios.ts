@@ -380,6 +380,11 @@ export const scenarios: readonly Scenario[] = [
 
   { operation: 'GetAccount', request: { path: '/', query: 'account' } },
   {
+    operation: 'Iam',
+    variant: 'ListUsers',
+    request: { method: 'POST', path: '/', service: 'iam', body: 'Action=ListUsers&Version=2010-05-08' },
+  },
+  {
     operation: 'Sts',
     variant: 'GetCallerIdentity',
     request: { method: 'POST', path: '/', service: 'sts', body: 'Action=GetCallerIdentity&Version=2011-06-15' },

@@ -76,7 +76,7 @@ export const noProjects: Projects = {
   project: async () => undefined,
   byEmail: async () => undefined,
   byNumber: async () => undefined,
-  accountNumber: async () => '123456789012',
+  account: async (project) => ({ ...project, accountNumber: '123456789012' }),
   userId: async () => undefined,
 };
 const minute = 60 * 1000;

@@ -40,6 +40,7 @@ export const projectCommands = {
     return { ...project, users, buckets: await bucketCountOf(table, project.id) };
   }),
   ...suspending('project', ({ accounts }, name, isSuspended) => accounts.suspendProject(name, isSuspended)),
+  root: command('project root', 'manage', { user: argument.text }, ({ accounts }, { user }) => accounts.setRoot(user)),
   remove: command('project remove', 'manage', named, async ({ accounts, webhooks }, { project }) => {
     const { id } = await accounts.project(project);
     await accounts.removeProject(project, ownsNoBucket);
@@ -100,9 +101,20 @@ export function projectFamily(): Command {
           ['display name', project.displayName],
           ['status', statusOf(project)],
           ['created', time(project.created)],
+          ['root', project.root ?? 'none'],
           ['users', users.join(', ') || count(0, 'user')],
           ['buckets', `${buckets} of ${project.bucketQuota ?? 'the default'}`],
         ]);
+      },
+    }),
+    verb({
+      name: 'root',
+      does: 'Make a user the root of its project: the one who may do all of IAM',
+      operands: [operand.user],
+      examples: ['project root shop:admin@acme'],
+      act: async (ask, [user]) => {
+        await ask(projectCommands.root, { user: user! });
+        return `${user} is the root of its project`;
       },
     }),
     ...suspensions('project', operand.project, 'shop@acme', projectCommands),

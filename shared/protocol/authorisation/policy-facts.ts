@@ -2,7 +2,7 @@ import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Caller, Project, User } from '../../access/identity.ts';
 import { mayHaveValue, type ConditionKey } from '../../access/policy-keys.ts';
 import type { Facts, Values } from '../../access/policies/policy-template.ts';
-import { userArn } from '../../access/user-arn.ts';
+import { isRoot, rootArn, userArn } from '../../access/user-arn.ts';
 import { parseHttpDate, parseIsoDate } from '../../http/fields/dates.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
@@ -131,7 +131,7 @@ export function factsFrom(
 const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:currenttime': ({ time }) => new Date(time).toISOString(),
   'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
-  'aws:principalarn': ({ caller }) => accountsOf(caller).map((account) => userArn(account, (caller as User).name)),
+  'aws:principalarn': ({ caller }) => (caller.kind === 'user' ? arnsOf(caller) : undefined),
   'aws:principalaccount': ({ caller }) => accountsOf(caller),
   'aws:principalisawsservice': ({ caller }) => (caller.kind === 'user' ? 'false' : undefined),
   'aws:principaltype': ({ caller }) => (caller.kind === 'user' ? 'User' : 'Anonymous'),
@@ -217,6 +217,12 @@ function nonEmpty(values: readonly string[]): Values {
 /** Returns the names of the caller's project: its id and its account number. */
 function accountsOf(caller: Caller): readonly string[] {
   return caller.kind === 'user' ? namesOf(caller.project) : [];
+}
+
+function arnsOf(user: User): readonly string[] {
+  const { project } = user;
+  const arns = namesOf(project).map((account) => userArn(account, user));
+  return isRoot(user) && project.accountNumber !== undefined ? [...arns, rootArn(project.accountNumber)] : arns;
 }
 
 /** Returns the names that policies have for a project as an account. */

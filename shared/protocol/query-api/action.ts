@@ -1,7 +1,7 @@
 import type { Question } from '../../access/authorise.ts';
-import type { User } from '../../access/identity.ts';
+import type { Account, User } from '../../access/identity.ts';
 import { actionResponse } from '../../documents/query-api.ts';
-import type { Content } from '../../documents/schema.ts';
+import type { Written } from '../../documents/schema.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { QueryApi } from '../../http/query-api.ts';
 import type { ImplementedName } from '../operation-table.ts';
@@ -11,9 +11,8 @@ import { apis } from './apis.ts';
 import { readParameters, type Parameters } from './parameters.ts';
 
 /** Who signed the request. */
-interface Signer extends User {
-  /** The account number of the project. */
-  readonly account: string;
+export interface Signer extends User {
+  readonly project: Account;
 }
 
 /** What an action may use. */
@@ -29,7 +28,7 @@ export interface Action<Input, Output> {
   authorise(input: Input, caller: Signer): readonly Question[];
   act(input: Input, context: ActionContext): Promise<Output>;
   /** What it returns. Undefined: nothing. */
-  readonly result?: Content<NoInfer<Output>>;
+  readonly result?: Written<Output>;
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
@@ -73,7 +72,7 @@ export function defineApi(definition: {
       if (action === undefined) throw notFound(asked);
       context.performs(action.name);
       if (caller.kind === 'anonymous') throw new S3Error('MissingAuthenticationToken');
-      const signer: Signer = { ...caller, account: await context.projects.accountNumber(caller.project) };
+      const signer: Signer = { ...caller, project: await context.projects.account(caller.project) };
       const input: unknown = readParameters(action.parameters, document);
       for (const question of action.authorise(input, signer)) await context.authoriseLook(question);
       const value: unknown = await action.act(input, { ...context, caller: signer });

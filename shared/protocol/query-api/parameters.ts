@@ -57,6 +57,42 @@ export function optional<Value>(parameter: Parameter<Value>): Parameter<Value | 
   return { read: (form, name) => (form.has(name) ? parameter.read(form, name) : undefined) };
 }
 
+/** Several parameters that belong together: `Tags.member.1.Key`, `Tags.member.1.Value`. */
+export function structure<Input>(parameters: Parameters<Input>): Parameter<Input> {
+  return { read: (form, name) => readParameters(parameters, form, `${name}.`) };
+}
+
+/** A list, in which each has a number: `Tags.member.1`. */
+export function list<Value>(parameter: Parameter<Value>, most: number): Parameter<readonly Value[]> {
+  return {
+    read: (form, name) => {
+      const values: Value[] = [];
+      for (let at = 1; form.has(`${name}.member.${at}`); at += 1) {
+        if (at > most) throw fault(name, undefined, `Member must have length less than or equal to ${most}`);
+        values.push(parameter.read(form, `${name}.member.${at}`));
+      }
+      return values;
+    },
+  };
+}
+
+/** A parameter that requests have another name for than the action. */
+export function called<Value>(name: string, parameter: Parameter<Value>): Parameter<Value> {
+  return { read: (form) => parameter.read(form, name) };
+}
+
+/** One of these words. */
+export function oneOf<const Word extends string>(...words: readonly Word[]): Parameter<Word> {
+  return {
+    read: (form, name) => {
+      const value = text().read(form, name);
+      const word = words.find((one) => one === value);
+      if (word === undefined) throw fault(name, value, `Member must satisfy enum value set: [${words.join(', ')}]`);
+      return word;
+    },
+  };
+}
+
 /** A parameter that the service does not have, and does not ignore. */
 export const refused: Parameter<undefined> = {
   read: (form, name) => {

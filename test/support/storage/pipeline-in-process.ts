@@ -87,7 +87,7 @@ export class PipelineInProcess {
           project: async (id) => projects.get(id),
           byEmail: async (email) => [...projects.values()].find((project) => project.email === email),
           byNumber: async (number) => [...projects.values()].find((project) => project.accountNumber === number),
-          accountNumber: async ({ accountNumber = '000000000000' }) => accountNumber,
+          account: async (project) => ({ ...project, accountNumber: project.accountNumber ?? '000000000000' }),
           userId: async (id, name) =>
             people.some((one) => one.project.id === id && nameOf(one) === name) ? idOf(name) : undefined,
         },

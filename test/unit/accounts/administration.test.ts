@@ -153,7 +153,9 @@ describe('the account number of a project', () => {
     const key = accountKey.project('earlier');
     await deps.table.write([{ key, put: { email: 'earlier@acme', displayName: 'x', customer: 'acme' } }]);
     const project = (await service.project('earlier'))!;
-    const numbers = await Promise.all([1, 2, 3].map(() => service.accountNumber(project)));
+    const numbers = await Promise.all(
+      [1, 2, 3].map(() => service.account(project).then(({ accountNumber }) => accountNumber)),
+    );
     expect(new Set(numbers).size).toBe(1);
     expect((await service.byNumber(numbers[0]!))?.id).toBe('earlier');
     expect((await accounts.project('earlier')).accountNumber).toBe(numbers[0]);

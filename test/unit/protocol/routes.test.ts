@@ -128,6 +128,7 @@ describe('the route table', () => {
   });
 
   it.each([
+    ['Iam', 'POST /', { authorization: scoped('iam') }],
     ['Sts', 'POST /', { authorization: scoped('sts') }],
     ['Sts', 'POST /', { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }],
     [
@@ -161,13 +162,14 @@ describe('the route table', () => {
         row.on,
         row.method,
         row.query ?? row.path,
-        specificity(row) === 0 ? '' : (row.header ?? row.parameter),
+        specificity(row) === 0 ? '' : (row.header ?? row.parameter ?? row.api),
       ]),
     );
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     // Rows of the same resource and method with different further conditions could both match, unless the number of conditions differed.
     const guarded = rows
-      .filter((row) => specificity(row) > 0)
+      // A request is for one API.
+      .filter((row) => specificity(row) > 0 && row.api === undefined)
       .map((row) => `${row.on} ${row.method} ${row.query ?? ''}`);
     expect(guarded.filter((place, at) => guarded.indexOf(place) !== at)).toEqual([]);
   });

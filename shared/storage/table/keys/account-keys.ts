@@ -2,11 +2,12 @@ import type { ItemKey } from '../../../ports/key-value-table.ts';
 
 const only = '-';
 
-/** The prefixes of sort keys in a project's partition: of all users, groups and policies, or of the keys of a user. */
+/** The prefixes of sort keys in a project's partition: of all users, groups, policies and roles, or of the keys of a user. */
 export const accountPrefix = {
   users: 'user/',
   groups: 'group/',
   policies: 'policy/',
+  roles: 'role/',
   keysOf: (user: string): string => `key/${user}:`,
 } as const;
 
@@ -22,9 +23,11 @@ export const accountKey = {
   }),
   project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
   user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `${accountPrefix.users}${name}` }),
-  group: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.groups + name }),
+  /** A group by its id: its name may change. */
+  group: (project: string, id: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.groups + id }),
   /** A managed policy of a project's own. */
   policy: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.policies + name }),
+  role: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.roles + name }),
   /** An access key in the list of its user. */
   usersKey: (project: string, user: string, id: string): ItemKey => ({
     pk: `account/${project}`,
@@ -45,6 +48,8 @@ export const accountKey = {
 export const accountKeyParts = {
   /** Returns the name of a user. */
   user: ({ sk }: ItemKey): string => sk.slice(accountPrefix.users.length),
+  /** Returns the name of a user, policy or role, or the id of a group. */
+  named: ({ sk }: ItemKey): string => sk.slice(sk.indexOf('/') + 1),
   /** Returns the id of a user's access key. User names contain no colon; key ids may. */
   usersKey: ({ sk }: ItemKey): string => sk.slice(sk.indexOf(':') + 1),
 } as const;

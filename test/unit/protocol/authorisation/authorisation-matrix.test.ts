@@ -56,6 +56,7 @@ const withoutRights: readonly OperationName[] = [
   'GetPublicLink',
   'GetWebsitePage',
   // Each of its actions has rights of its own.
+  'Iam',
   'Sts',
 ];
 

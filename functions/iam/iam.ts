@@ -1,0 +1,30 @@
+import { defineApi } from '../../shared/protocol/query-api/action.ts';
+import { accessKeyActions } from './access-keys.ts';
+import { accountActions } from './account.ts';
+import { boundaryActions } from './boundaries.ts';
+import { carrierPolicyActions } from './carrier-policies.ts';
+import { groupActions } from './groups.ts';
+import { managedPolicyActions } from './managed-policies.ts';
+import { simulatePrincipalPolicy } from './simulate.ts';
+import { tagActions } from './tags.ts';
+import { userActions } from './users.ts';
+
+/** Identity and Access Management: https://docs.aws.amazon.com/IAM/latest/APIReference/welcome.html */
+export const iam = defineApi({
+  name: 'Iam',
+  api: 'iam',
+  needs: { table: 'write' },
+  actions: [
+    ...userActions,
+    ...accessKeyActions,
+    ...carrierPolicyActions('User', 64),
+    ...carrierPolicyActions('Group', 128),
+    ...managedPolicyActions,
+    ...boundaryActions('User'),
+    ...groupActions,
+    ...tagActions('User'),
+    ...tagActions('Policy'),
+    ...accountActions,
+    simulatePrincipalPolicy,
+  ],
+});

@@ -1,0 +1,140 @@
+import { boolean, elements, ifAny, list, number, one, optional, text, time, type Content } from './schema.ts';
+
+/* What the actions of IAM return: https://docs.aws.amazon.com/IAM/latest/APIReference/API_Types.html */
+
+const members = <Value>(name: string, content: Content<Value>) => one(name, list('member', content));
+const someMembers = <Value>(name: string, content: Content<Value>) => ifAny(name, list('member', content));
+
+/** A page of a listing. */
+const page = <Value>(name: string, content: Content<Value>) =>
+  elements({
+    IsTruncated: one('IsTruncated', boolean),
+    Marker: ifAny('Marker', text),
+    items: members(name, content),
+  });
+
+const tag = elements({ Key: one('Key', text), Value: one('Value', text) });
+
+const named = {
+  Path: one('Path', text),
+  Arn: one('Arn', text),
+  CreateDate: one('CreateDate', time),
+};
+
+const boundary = ifAny(
+  'PermissionsBoundary',
+  elements({
+    PermissionsBoundaryType: one('PermissionsBoundaryType', text),
+    PermissionsBoundaryArn: one('PermissionsBoundaryArn', text),
+  }),
+);
+
+const user = elements({
+  UserName: ifAny('UserName', text),
+  UserId: one('UserId', text),
+  ...named,
+  PermissionsBoundary: boundary,
+  Tags: someMembers('Tags', tag),
+});
+
+const group = elements({ GroupName: one('GroupName', text), GroupId: one('GroupId', text), ...named });
+
+const policy = elements({
+  PolicyName: one('PolicyName', text),
+  PolicyId: one('PolicyId', text),
+  ...named,
+  DefaultVersionId: one('DefaultVersionId', text),
+  AttachmentCount: one('AttachmentCount', number),
+  PermissionsBoundaryUsageCount: one('PermissionsBoundaryUsageCount', number),
+  IsAttachable: one('IsAttachable', boolean),
+  Description: ifAny('Description', text),
+  UpdateDate: one('UpdateDate', time),
+  Tags: someMembers('Tags', tag),
+});
+
+const version = elements({
+  Document: ifAny('Document', text),
+  VersionId: one('VersionId', text),
+  IsDefaultVersion: one('IsDefaultVersion', boolean),
+  CreateDate: one('CreateDate', time),
+});
+
+const key = {
+  UserName: one('UserName', text),
+  AccessKeyId: one('AccessKeyId', text),
+  Status: one('Status', text),
+};
+
+export const aUser = elements({ User: one('User', user) });
+export const users = page('Users', user);
+export const aGroup = elements({ Group: one('Group', group) });
+export const groups = page('Groups', group);
+export const groupWithUsers = elements({
+  Group: one('Group', group),
+  IsTruncated: one('IsTruncated', boolean),
+  Marker: ifAny('Marker', text),
+  items: members('Users', user),
+});
+export const tagPage = page('Tags', tag);
+
+export const newKey = elements({
+  AccessKey: one(
+    'AccessKey',
+    elements({ ...key, SecretAccessKey: one('SecretAccessKey', text), CreateDate: one('CreateDate', time) }),
+  ),
+});
+export const keys = page('AccessKeyMetadata', elements({ ...key, CreateDate: one('CreateDate', time) }));
+export const lastUse = elements({
+  UserName: one('UserName', text),
+  AccessKeyLastUsed: one(
+    'AccessKeyLastUsed',
+    elements({
+      LastUsedDate: optional('LastUsedDate', time),
+      ServiceName: one('ServiceName', text),
+      Region: one('Region', text),
+    }),
+  ),
+});
+
+export const policyNames = page('PolicyNames', text);
+/** @param of the element that names what has the policy */
+export const inlinePolicy = (of: string) =>
+  elements({
+    name: one(of, text),
+    PolicyName: one('PolicyName', text),
+    PolicyDocument: one('PolicyDocument', text),
+  });
+export const attachedPolicies = page(
+  'AttachedPolicies',
+  elements({ PolicyName: one('PolicyName', text), PolicyArn: one('PolicyArn', text) }),
+);
+
+export const aPolicy = elements({ Policy: one('Policy', policy) });
+export const policies = page('Policies', policy);
+export const aVersion = elements({ PolicyVersion: one('PolicyVersion', version) });
+export const versions = page('Versions', version);
+
+const attachedTo = <Name extends string>(name: Name) =>
+  elements({ name: one(`${name}Name`, text), id: one(`${name}Id`, text) });
+export const entities = elements({
+  PolicyGroups: members('PolicyGroups', attachedTo('Group')),
+  PolicyUsers: members('PolicyUsers', attachedTo('User')),
+  PolicyRoles: members('PolicyRoles', attachedTo('Role')),
+  IsTruncated: one('IsTruncated', boolean),
+  Marker: ifAny('Marker', text),
+});
+
+const entry = elements({ key: one('key', text), value: one('value', number) });
+export const summary = elements({ entries: one('SummaryMap', list('entry', entry)) });
+
+export const simulation = page(
+  'EvaluationResults',
+  elements({
+    EvalActionName: one('EvalActionName', text),
+    EvalResourceName: one('EvalResourceName', text),
+    EvalDecision: one('EvalDecision', text),
+  }),
+);
+
+/** A list of what does not exist here. */
+export const emptyList = (name: string) => page(name, text);

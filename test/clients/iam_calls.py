@@ -1,0 +1,86 @@
+"""The calls that Terraform's provider makes for its resources, by boto3. Prints what it found as JSON."""
+
+import json
+import uuid
+
+import boto3
+from botocore.exceptions import ClientError
+
+iam = boto3.client("iam")
+name = "tf-" + uuid.uuid4().hex[:12]
+policy = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:ListAllMyBuckets", "Resource": "*"}]})
+
+
+def refusal(call, **parameters):
+    try:
+        call(**parameters)
+    except ClientError as error:
+        return [error.response["Error"]["Code"], error.response["ResponseMetadata"]["HTTPStatusCode"]]
+    return "no error"
+
+
+found = {}
+
+# aws_iam_user
+created = iam.create_user(UserName=name, Path="/tf/", Tags=[{"Key": "team", "Value": "a"}])["User"]
+read = iam.get_user(UserName=name)["User"]
+found["user reads back"] = all(read[key] == value for key, value in created.items())
+iam.tag_user(UserName=name, Tags=[{"Key": "team", "Value": "b"}])
+found["tags"] = iam.get_user(UserName=name)["User"]["Tags"]
+
+# aws_iam_user_policy
+iam.put_user_policy(UserName=name, PolicyName="inline", PolicyDocument=policy)
+inline = iam.get_user_policy(UserName=name, PolicyName="inline")["PolicyDocument"]
+found["inline reads back"] = inline == json.loads(policy)
+
+# aws_iam_policy, aws_iam_user_policy_attachment
+arn = iam.create_policy(PolicyName=name, Path="/tf/", Description="d", PolicyDocument=policy)["Policy"]["Arn"]
+found["versions"] = [one["VersionId"] for one in iam.list_policy_versions(PolicyArn=arn)["Versions"]]
+document = iam.get_policy_version(PolicyArn=arn, VersionId="v1")["PolicyVersion"]["Document"]
+found["policy reads back"] = document == json.loads(policy)
+iam.attach_user_policy(UserName=name, PolicyArn=arn)
+found["attached"] = [one["PolicyArn"] == arn for one in iam.list_attached_user_policies(UserName=name)["AttachedPolicies"]]
+
+# aws_iam_group, aws_iam_user_group_membership
+iam.create_group(GroupName=name)
+iam.put_group_policy(GroupName=name, PolicyName="inline", PolicyDocument=policy)
+iam.add_user_to_group(GroupName=name, UserName=name)
+found["groups"] = [one["GroupName"] == name for one in iam.list_groups_for_user(UserName=name)["Groups"]]
+
+# aws_iam_access_key
+key = iam.create_access_key(UserName=name)["AccessKey"]
+its = boto3.Session(key["AccessKeyId"], key["SecretAccessKey"])
+its.client("s3").list_buckets()
+found["itself"] = its.client("sts").get_caller_identity()["Arn"] == created["Arn"]
+found["may not"] = refusal(its.client("iam").list_users)
+iam.update_access_key(UserName=name, AccessKeyId=key["AccessKeyId"], Status="Inactive")
+found["inactive"] = refusal(its.client("sts").get_caller_identity)
+
+found["conflict"] = refusal(iam.delete_user, UserName=name)
+
+# force_destroy
+for call, of in [
+    (iam.list_groups_for_user, "Groups"),
+    (iam.list_user_policies, "PolicyNames"),
+    (iam.list_attached_user_policies, "AttachedPolicies"),
+    (iam.list_access_keys, "AccessKeyMetadata"),
+    (iam.list_ssh_public_keys, "SSHPublicKeys"),
+    (iam.list_mfa_devices, "MFADevices"),
+    (iam.list_signing_certificates, "Certificates"),
+    (iam.list_service_specific_credentials, "ServiceSpecificCredentials"),
+]:
+    found[of] = len(call(UserName=name)[of])
+found["VirtualMFADevices"] = len(iam.list_virtual_mfa_devices(AssignmentStatus="Assigned")["VirtualMFADevices"])
+found["login"] = refusal(iam.delete_login_profile, UserName=name)
+iam.remove_user_from_group(GroupName=name, UserName=name)
+iam.delete_group_policy(GroupName=name, PolicyName="inline")
+iam.delete_group(GroupName=name)
+iam.delete_access_key(UserName=name, AccessKeyId=key["AccessKeyId"])
+iam.detach_user_policy(UserName=name, PolicyArn=arn)
+iam.delete_user_policy(UserName=name, PolicyName="inline")
+iam.delete_user(UserName=name)
+iam.delete_policy(PolicyArn=arn)
+found["gone"] = [refusal(iam.get_user, UserName=name), refusal(iam.get_policy, PolicyArn=arn)]
+found["paginated"] = sum(len(page["Policies"]) for page in iam.get_paginator("list_policies").paginate(Scope="AWS", PaginationConfig={"PageSize": 1}))
+
+print(json.dumps(found))

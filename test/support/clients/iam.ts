@@ -1,0 +1,25 @@
+import { IAMClient } from '@aws-sdk/client-iam';
+import type { Key } from './signer.ts';
+
+/** The IAM client of the SDK, as the owner of a key. */
+export function iamClient(endpoint: string, { accessKeyId, secretAccessKey }: Key, sessionToken?: string): IAMClient {
+  return new IAMClient({
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+    maxAttempts: 1,
+  });
+}
+
+/** Returns a policy that allows actions on resources. */
+export function allowing(Action: string | readonly string[], Resource: string | readonly string[] = '*'): string {
+  return JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action, Resource }] });
+}
+
+/** Returns the name of the error of a request, or `allowed`. */
+export function outcome(request: Promise<unknown>): Promise<string> {
+  return request.then(
+    () => 'allowed',
+    (error: Error) => error.name,
+  );
+}
