@@ -87,10 +87,15 @@ const operands: Readonly<Record<string, { readonly takes: string; readonly refus
   id: { takes: 'AP6w61-P5FSALQ75-H-fIgggzpaO', refuses: [''] },
   key: { takes: 'hello.txt', refuses: [''] },
   'key id': { takes: 'STILYOUS4EQOCTROTQOJ', refuses: ['', 'a,b', 'a b'] },
+  name: { takes: 'thumbnails', refuses: ['', 'a b', 'x'.repeat(65)] },
   policy: { takes: 'uploads', refuses: [''] },
   privilege: { takes: 'monitoring', refuses: ['', 'sleep'] },
   project: { takes: 'shop@acme', refuses: ['', 'a b', '@acme', 'shop:ci@acme'] },
   'project or bucket': { takes: 'photos', refuses: ['', 'A_b', 'shop@'] },
+  url: {
+    takes: 'https://hooks.example.com',
+    refuses: ['', 'hooks.example.com', 'ftp://a.example', 'https://a:b@a.example'],
+  },
   user: { takes: 'shop:ci@acme', refuses: ['', 'ci', 'shop@acme', 'x/y/z', 'shop:@acme'] },
   'user or project': { takes: 'shop@acme', refuses: ['', 'shop', 'a:b:c@d'] },
 };
