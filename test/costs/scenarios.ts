@@ -1,6 +1,7 @@
+import { rootRights } from '../../shared/access/identity-rights.ts';
 import type { OperationName } from '../../shared/protocol/operation-table.ts';
 import { formBody, formType, signedV4 } from '../support/clients/form.ts';
-import { person, type Answered } from '../support/storage/pipeline-in-process.ts';
+import { person, type Answered, type Person } from '../support/storage/pipeline-in-process.ts';
 import { queryOf, type Unsigned } from '../support/clients/signer.ts';
 
 /** Sends a request of the owner. */
@@ -19,7 +20,7 @@ export interface Scenario {
 }
 
 /** Who owns the bucket. */
-export const owner = person('owner');
+export const owner: Person = { ...person('owner'), rights: rootRights };
 const bucket = '/bucket';
 /** 60 bytes, as the budget of a current version assumes. */
 const key = 'reports/2026/11/21/region-1/warehouse-07/shelf-042/item.json';
