@@ -85,13 +85,14 @@ describe.runIf(isAdministered)('Iam', () => {
     await administer(service.place, 'user', 'create', user);
     const second = as(await administer<MadeKey>(service.place, 'key', 'create', user));
     for (const tried of [
-      second.send(new GetUserCommand({})),
-      second.send(new ListUsersCommand({})),
-      second.send(new CreateUserCommand({ UserName: aName() })),
-      second.send(new CreateAccessKeyCommand({})),
-      second.send(new PutUserPolicyCommand({ UserName: 'second', PolicyName: 'p', PolicyDocument: allowing('*') })),
+      () => second.send(new GetUserCommand({})),
+      () => second.send(new ListUsersCommand({})),
+      () => second.send(new CreateUserCommand({ UserName: aName() })),
+      () => second.send(new CreateAccessKeyCommand({})),
+      () =>
+        second.send(new PutUserPolicyCommand({ UserName: 'second', PolicyName: 'p', PolicyDocument: allowing('*') })),
     ]) {
-      expect(await outcome(tried)).toBe('AccessDenied');
+      expect(await outcome(tried())).toBe('AccessDenied');
     }
     const { AttachedPolicies } = await iam.send(new ListAttachedUserPoliciesCommand({ UserName: 'second' }));
     expect(AttachedPolicies).toEqual([{ PolicyName: 'FullAccess', PolicyArn: fullAccess }]);
@@ -110,12 +111,13 @@ describe.runIf(isAdministered)('Iam', () => {
   it('does not change root, nor list it', async () => {
     const admin = await userWith(allowing('iam:*'));
     for (const tried of [
-      admin.iam.send(new GetUserCommand({ UserName: 'owner' })),
-      admin.iam.send(new CreateAccessKeyCommand({ UserName: 'owner' })),
-      admin.iam.send(new PutUserPolicyCommand({ UserName: 'owner', PolicyName: 'p', PolicyDocument: allowing('*') })),
-      admin.iam.send(new UpdateUserCommand({ UserName: 'owner', NewUserName: aName() })),
+      () => admin.iam.send(new GetUserCommand({ UserName: 'owner' })),
+      () => admin.iam.send(new CreateAccessKeyCommand({ UserName: 'owner' })),
+      () =>
+        admin.iam.send(new PutUserPolicyCommand({ UserName: 'owner', PolicyName: 'p', PolicyDocument: allowing('*') })),
+      () => admin.iam.send(new UpdateUserCommand({ UserName: 'owner', NewUserName: aName() })),
     ]) {
-      expect(await outcome(tried)).toBe('NoSuchEntityException');
+      expect(await outcome(tried())).toBe('NoSuchEntityException');
     }
     expect(await outcome(admin.iam.send(new CreateUserCommand({ UserName: 'Owner' })))).toBe(
       'EntityAlreadyExistsException',

@@ -72,6 +72,8 @@ interface Progress {
   readonly readers: ReaderBarrier;
   readonly freed: { things: number; blobs: number; bytes: number };
   readonly held: { things: number; blobs: number; bytes: number };
+  /** What `held` has. */
+  readonly counted: Set<string>;
 }
 
 /**
@@ -117,7 +119,7 @@ export class Release {
    */
   async sweep({ stopping = () => false, early = false, readers = this.#readers }: SweepOptions = {}): Promise<Sweep> {
     const none = { things: 0, blobs: 0, bytes: 0 };
-    const progress: Progress = { failures: [], readers, freed: { ...none }, held: { ...none } };
+    const progress: Progress = { failures: [], readers, freed: { ...none }, held: { ...none }, counted: new Set() };
     let complete = true;
     const partitions = Array.from({ length: garbagePartitions }, (_, number) => partition.garbage(number));
     await inParallel(partitions, this.#concurrency.partitions, async (pk) => {
@@ -150,7 +152,7 @@ export class Release {
   }
 
   /** Decides on some entries, removes the unreferenced blobs together, and drops the entries that are done. */
-  async #settle(entries: readonly Item[], { failures, readers, freed, held }: Progress): Promise<void> {
+  async #settle(entries: readonly Item[], { failures, readers, freed, held, counted }: Progress): Promise<void> {
     const unreferenced: Unreferenced[] = [];
     const done: Queued[] = [];
     const { entries: width } = this.#concurrency;
@@ -180,7 +182,12 @@ export class Release {
     if (unreferenced.length === 0) return;
     // From here on, no request can begin to read any of it.
     const read: Held = await readers.passed();
-    for (const one of unreferenced) if (read.has(one.thing)) add(held, one);
+    const hold = (one: Unreferenced): void => {
+      // The feed may have named it twice.
+      if (!counted.has(one.thing)) add(held, one);
+      counted.add(one.thing);
+    };
+    unreferenced.filter(({ thing }) => read.has(thing)).forEach(hold);
     const unread = unreferenced.filter(({ thing }) => !read.has(thing));
     const left = await this.#removeBlobs(
       unread.flatMap(({ blobs }) => blobs),
@@ -192,7 +199,7 @@ export class Release {
       removed.push(one);
     });
     const isLeft = ({ blobs }: Unreferenced): boolean => blobs.some((blob) => left.has(blob));
-    for (const one of unread) if (isLeft(one)) add(held, one);
+    unread.filter(isLeft).forEach(hold);
     const withoutBlobs = unread.filter((one) => !isLeft(one));
     await inParallel(withoutBlobs, width, finish);
     await drop(removed, (one) => add(freed, one));
