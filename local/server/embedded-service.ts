@@ -228,7 +228,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     options.auditDays === 0
       ? undefined
       : new AuditLog({ table, clock, randomness }, primary ? undefined : options.auditDays, (records) =>
-          telemetry.problem(`${records} audit records were lost: too many acts, or the table did not answer`),
+          telemetry.note(`${records} audit records were lost: too many acts, or the table did not answer`),
         );
   const auditing = audit && repeat(second, clock, () => audit.flush(), telemetry, 'writing audit records failed');
   const pipeline = new Pipeline({
