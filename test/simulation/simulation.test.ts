@@ -13,6 +13,8 @@ const seeds = Number(process.env['TEST_SEEDS'] ?? (isLong ? 175 : 1));
 const requests = Number(process.env['TEST_REQUESTS'] ?? (isLong ? 3000 : 2000));
 /** The requests within which every planted fault must be found. */
 const requestsOfFault = 2000;
+/** How many histories may miss a fault, or find it by another check, before it counts as not found. */
+const seedsOfFault = 8;
 const deployments: readonly DeploymentKind[] = ['machine', 'cloud'];
 
 describe.each(deployments)('a service that is simulated as it runs (%s)', (deployment) => {
@@ -40,7 +42,13 @@ describe.each(deployments)('a service that is simulated as it runs (%s)', (deplo
 });
 
 describe('the simulation', () => {
-  it.each(knownFaults)('finds $name', async ({ deployment, fault, message, seed = 1 }) => {
-    await expect(simulate({ seed, deployment, requests: requestsOfFault, fault })).rejects.toThrow(message);
+  // A change of any request changes every history: which seed finds a fault is chance, that one of a few does is not.
+  it.each(knownFaults)('finds $name', async ({ deployment, fault, message }) => {
+    const found: string[] = [];
+    while (found.length < seedsOfFault && !message.test(found.at(-1) ?? '')) {
+      const seed = firstSeed + found.length;
+      found.push(await simulate({ seed, deployment, requests: requestsOfFault, fault }).then(() => 'nothing', String));
+    }
+    expect(found.at(-1), found.join('\n')).toMatch(message);
   });
 });
