@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PooledClient } from '../support/clients/pooled-client.ts';
-import { runProgram, type Run } from '../support/programs/program.ts';
+import type { Run } from '../support/programs/program.ts';
 import { untilFound } from '../support/runs/eventually.ts';
 import { freePort } from '../support/runs/free-port.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { alice, bob, startService, type Service } from '../support/programs/server.ts';
 
 const env = {
@@ -36,7 +37,7 @@ afterAll(async () => {
 });
 
 const target = (): string => `s3://backups/of/this?endpoint=${store.url}&region=us-east-1`;
-const run = (args: readonly string[], more = {}): Promise<Run> => runProgram(args, { env: { ...env, ...more } });
+const run = (args: readonly string[], more = {}): Promise<Run> => runWarm(args, { ...env, ...more });
 
 describe('backups in an S3', () => {
   it('are made, listed, verified, pruned and restored like those in a directory', async () => {

@@ -10,6 +10,7 @@ import { PooledClient, type PooledResponse } from '../support/clients/pooled-cli
 import { maySmallDisk, noSmallDisk, unshare } from '../support/disks/small-disk.ts';
 import { run, skip } from '../support/programs/programs.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { alice, startService, type Service } from '../support/programs/server.ts';
 import { eventually, untilFound } from '../support/runs/eventually.ts';
 import { expectScrubClean } from '../support/storage/scrub-clean.ts';
@@ -37,11 +38,11 @@ afterAll(async () => {
 async function backup(verb: string, target: string, ...args: string[]): Promise<Run> {
   if (verb === 'create') await mkdir(target, { recursive: true });
   const data = verb === 'create' ? ['--data', service.data] : [];
-  return runProgram(['backup', verb, target, ...data, ...args], { env });
+  return runWarm(['backup', verb, target, ...data, ...args], env);
 }
 
 const restore = (target: string, data: string, ...args: string[]): Promise<Run> =>
-  runProgram(['restore', target, '--data', data, ...args], { env });
+  runWarm(['restore', target, '--data', data, ...args], env);
 
 /** Expects that a command has succeeded, whatever it told of its progress. */
 function expectDone({ code, stderr }: Run): void {
@@ -86,7 +87,7 @@ async function fill(): Promise<void> {
     ['key', 'create', 'shop:ci@acme', '--id', 'STILCI'],
     ['quota', 'set', 'photos', '--bytes', '1GiB'],
   ]) {
-    expect((await runProgram([...args, '--data', service.data])).code, args.join(' ')).toBe(0);
+    expect((await runWarm([...args, '--data', service.data])).code, args.join(' ')).toBe(0);
   }
 }
 
@@ -113,8 +114,7 @@ async function told(from: PooledClient, data: string): Promise<unknown> {
   const uploads = (await from.send({ path: '/photos', query: 'uploads' })).text;
   const open = textOf(uploads, 'UploadId')!;
   const parts = (await from.send({ path: '/photos/open', query: `uploadId=${open}` })).text;
-  const cli = async (...args: string[]): Promise<string> =>
-    (await runProgram([...args, '--data', data, '--json'])).stdout;
+  const cli = async (...args: string[]): Promise<string> => (await runWarm([...args, '--data', data, '--json'])).stdout;
   return {
     versions,
     contents,
@@ -122,7 +122,7 @@ async function told(from: PooledClient, data: string): Promise<unknown> {
     parts,
     quota: await cli('quota', 'show', 'photos'),
     users: await cli('user', 'list', 'shop@acme'),
-    secret: (await runProgram(['env', 'STILCI', '--data', data])).stdout,
+    secret: (await runWarm(['env', 'STILCI', '--data', data])).stdout,
   };
 }
 
@@ -153,7 +153,7 @@ describe('stillage backup', () => {
     copyClient.close();
     expect(await copy.stop()).toBe(0);
     await expectScrubClean(data);
-    expect((await runProgram(['scrub', '--content', '--data', data])).code).toBe(0);
+    expect((await runWarm(['scrub', '--content', '--data', data])).code).toBe(0);
   });
 
   it('lists, verifies, and adds nothing where nothing changed', async () => {
@@ -173,7 +173,7 @@ describe('stillage backup', () => {
     const target = join(folder, 'first');
     const file = join(folder, 'passphrase');
     await writeFile(file, `${passphrase}\n`);
-    expect((await runProgram(['backup', 'list', target, '--passphrase-file', file])).code).toBe(0);
+    expect((await runWarm(['backup', 'list', target, '--passphrase-file', file])).code).toBe(0);
     await writeFile(file, 'another');
     for (const args of [
       ['backup', 'create', target, '--data', service.data],
@@ -183,9 +183,9 @@ describe('stillage backup', () => {
       ['backup', 'passphrase', target, '--new-passphrase-file', file],
       ['restore', target, '--data', join(folder, 'never')],
     ]) {
-      const { code, stderr } = await runProgram([...args, '--passphrase-file', file]);
+      const { code, stderr } = await runWarm([...args, '--passphrase-file', file]);
       expect([code, stderr]).toEqual([1, `stillage: the passphrase is not that of the backups in ${target}\n`]);
-      const none = await runProgram(args);
+      const none = await runWarm(args);
       expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--passphrase-file')]);
     }
     expect(await readdir(folder)).not.toContain('never');
@@ -194,7 +194,7 @@ describe('stillage backup', () => {
     expect((await backup('create', other)).code).toBe(0);
     expect((await backup('passphrase', other, '--new-passphrase-file', file)).code).toBe(0);
     expect((await backup('list', other)).code).toBe(1);
-    expect((await runProgram(['backup', 'verify', other, '--passphrase-file', file])).code).toBe(0);
+    expect((await runWarm(['backup', 'verify', other, '--passphrase-file', file])).code).toBe(0);
   });
 
   it('has neither the secrets nor the objects in it in clear', async () => {
@@ -248,9 +248,7 @@ describe('stillage backup', () => {
       1,
       expect.stringContaining('has other files (file), and no backups'),
     ]);
-    const unmounted = await runProgram(['backup', 'create', join(folder, 'unmounted'), '--data', service.data], {
-      env,
-    });
+    const unmounted = await runWarm(['backup', 'create', join(folder, 'unmounted'), '--data', service.data], env);
     expect([unmounted.code, unmounted.stderr]).toEqual([
       1,
       expect.stringMatching(/^stillage: there is no directory .*unmounted: /),
@@ -268,7 +266,9 @@ describe('stillage backup', () => {
 
   it('two at once are both whole', async () => {
     const target = join(folder, 'both');
-    const runs = await Promise.all([backup('create', target), backup('create', target)]);
+    await mkdir(target);
+    const create = ['backup', 'create', target, '--data', service.data];
+    const runs = await Promise.all([runProgram(create, { env }), runProgram(create, { env })]);
     runs.forEach(expectDone);
     expect(JSON.parse((await backup('verify', target, '--json')).stdout)).toMatchObject({ backups: 2, findings: [] });
     expect((await restore(target, join(folder, 'from-both'))).code).toBe(0);
@@ -362,11 +362,11 @@ describe('stillage backup', () => {
     await writeFile(path, bytes);
     const target = join(folder, 'of-damaged');
     await mkdir(target);
-    const { code, stdout, stderr } = await runProgram(['backup', 'create', target, '--data', data], { env });
+    const { code, stdout, stderr } = await runWarm(['backup', 'create', target, '--data', data], env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^unread {2}blob \w.* has other bytes between /m)]);
     expect(stdout).toContain('1 thing damaged or missing in the data directory');
     expect((await backup('list', target)).stdout).toContain('1 thing could not be read');
-    const others = await runProgram(['backup', 'create', join(folder, 'first'), '--data', data], { env });
+    const others = await runWarm(['backup', 'create', join(folder, 'first'), '--data', data], env);
     expect([others.code, others.stderr]).toEqual([
       1,
       expect.stringContaining('has the backups of another data directory'),
