@@ -9,7 +9,7 @@ import { ObjectsPage } from '../pages/objects/objects-page.tsx';
 import { PathPage } from '../pages/objects/path-page.tsx';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { TransfersPage } from '../pages/transfers/transfers-page.tsx';
-import { forgetBuckets, loadBuckets, readFavourites } from '../session/buckets.ts';
+import { forgetBuckets, loadBuckets, readFavourites } from '../session/known-buckets.ts';
 import { route } from '../session/router.ts';
 import { session } from '../session/session.ts';
 import { stopAll } from '../transfers/queue.ts';

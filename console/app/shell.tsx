@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { showShortcuts } from './shortcuts.tsx';
 import { t } from '../messages/messages.ts';
 import { goToBucket } from '../panels/go-to-bucket.tsx';
-import { favourites, grantedFavourites, sortedBuckets } from '../session/buckets.ts';
+import { favourites, grantedFavourites, sortedBuckets } from '../session/known-buckets.ts';
 import { addressOf, go, route } from '../session/router.ts';
 import { activeJobs, failedJobs } from '../transfers/queue.ts';
 import { Button } from '../ui/button.tsx';

@@ -6,7 +6,7 @@ import type { KeyAdministration } from '../../shared/accounts/key-administration
 import type { EventQueue } from '../../shared/events/event-queue.ts';
 import type { WebhookTargets } from '../../shared/events/webhook-targets.ts';
 import type { Buckets } from '../../shared/storage/buckets/buckets.ts';
-import type { Monitoring } from '../../shared/monitoring/monitoring.ts';
+import type { Monitoring } from '../../shared/monitoring/compose-monitoring.ts';
 import type { Objects } from '../../shared/storage/objects/objects.ts';
 import type { PublicLinks } from '../../shared/storage/objects/public-links.ts';
 import type { Usage } from '../../shared/storage/quotas/usage.ts';

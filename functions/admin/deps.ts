@@ -6,7 +6,7 @@ import { EventRecorder } from '../../shared/events/event-recorder.ts';
 import { WebhookTargets } from '../../shared/events/webhook-targets.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import type { ActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
-import { composeMonitoring } from '../../shared/monitoring/monitoring.ts';
+import { composeMonitoring } from '../../shared/monitoring/compose-monitoring.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';
 import { PublicLinks } from '../../shared/storage/objects/public-links.ts';

@@ -8,7 +8,7 @@ import type { EventTargets } from '../../shared/events/event-targets.ts';
 import { FlaggedQuotas } from '../../shared/storage/quotas/flagged-quotas.ts';
 import { Manifests } from '../../shared/storage/objects/manifests.ts';
 import type { ActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
-import { composeMonitoring } from '../../shared/monitoring/monitoring.ts';
+import { composeMonitoring } from '../../shared/monitoring/compose-monitoring.ts';
 import { Objects } from '../../shared/storage/objects/objects.ts';
 import { PublicLinks } from '../../shared/storage/objects/public-links.ts';
 import { ContentReferences } from '../../shared/storage/objects/content-references.ts';

@@ -1,7 +1,7 @@
 import type { Buckets } from '../storage/buckets/buckets.ts';
 import { inParallel } from '../storage/concurrency.ts';
 import type { MonitoredBucket } from './monitored-buckets.ts';
-import type { Monitoring } from './monitoring.ts';
+import type { Monitoring } from './compose-monitoring.ts';
 import { samples } from './resolutions.ts';
 import { sampleOf } from './statistics.ts';
 import type { UsageCounters } from '../storage/quotas/usage.ts';

@@ -11,7 +11,7 @@ import type { Buckets } from '../storage/buckets/buckets.ts';
 import type { Contents } from '../storage/objects/contents.ts';
 import type { ObjectAuthorisation } from '../storage/version-changes/object-authorisation.ts';
 import type { EventTargets } from '../events/event-targets.ts';
-import type { Monitoring } from '../monitoring/monitoring.ts';
+import type { Monitoring } from '../monitoring/compose-monitoring.ts';
 import type { Objects } from '../storage/objects/objects.ts';
 import type { PublicLinks } from '../storage/objects/public-links.ts';
 import type { Quotas } from '../storage/quotas/quotas.ts';

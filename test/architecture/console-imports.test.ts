@@ -101,6 +101,6 @@ describe('the console', () => {
       /localStorage|sessionStorage|document\.cookie/.test(readFileSync(join(root, file), 'utf8')),
     );
     // The language, and the names of favourite buckets.
-    expect(storage.sort()).toEqual(['console/messages/messages.ts', 'console/session/buckets.ts']);
+    expect(storage.sort()).toEqual(['console/messages/messages.ts', 'console/session/known-buckets.ts']);
   });
 });

@@ -15,7 +15,7 @@ import {
   sortedBuckets,
   toggleFavourite,
   uses,
-} from '../../session/buckets.ts';
+} from '../../session/known-buckets.ts';
 import { addressOf, go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { awsCommand } from '../../format/commands.ts';

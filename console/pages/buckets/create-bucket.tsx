@@ -3,7 +3,7 @@ import { awsCommand } from '../../format/commands.ts';
 import { encryptionCommand, versioningCommand } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { createBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
-import { loadBuckets } from '../../session/buckets.ts';
+import { loadBuckets } from '../../session/known-buckets.ts';
 import { go } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { ask, DialogForm, Field } from '../../ui/dialog.tsx';

@@ -5,7 +5,7 @@ import { number, size, t } from '../../messages/messages.ts';
 import { deleteBucket, headBucket, type BucketUse } from '../../s3/buckets.ts';
 import { isFailure } from '../../s3/failure.ts';
 import { listVersions } from '../../s3/listing.ts';
-import { loadBuckets } from '../../session/buckets.ts';
+import { loadBuckets } from '../../session/known-buckets.ts';
 import { go, route } from '../../session/router.ts';
 import { config, session } from '../../session/session.ts';
 import { contentOf, startVersionDelete } from '../../transfers/actions.ts';

@@ -6,7 +6,7 @@ import { deleteCommand, publicAccessCommand, transferCommand } from '../../forma
 import { number, t } from '../../messages/messages.ts';
 import { ContentCount } from '../../panels/content-count.tsx';
 import type { Entry } from '../../s3/listing.ts';
-import { sortedBuckets } from '../../session/buckets.ts';
+import { sortedBuckets } from '../../session/known-buckets.ts';
 import { config } from '../../session/session.ts';
 import { DialogForm, Field } from '../../ui/dialog.tsx';
 

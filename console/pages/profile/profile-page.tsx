@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { rcFile } from '../../format/commands.ts';
 import { language, languages, number, setLanguage, size, t, type Language } from '../../messages/messages.ts';
 import { getAccount, type Account } from '../../s3/account.ts';
-import { buckets, loadBuckets, loadUse, uses } from '../../session/buckets.ts';
+import { buckets, loadBuckets, loadUse, uses } from '../../session/known-buckets.ts';
 import { config, session, signOut } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';

@@ -4,7 +4,7 @@ import { aclCommand } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { AclEditor } from '../../panels/acl-editor.tsx';
 import { deletePolicy, getAcl, getPolicy, putAcl, putPolicy, type Acl } from '../../s3/access.ts';
-import { loadFacts } from '../../session/buckets.ts';
+import { loadFacts } from '../../session/known-buckets.ts';
 import { config, session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';

@@ -2,7 +2,7 @@ import { objectLockCommand } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { getVersioning } from '../../s3/buckets.ts';
 import { getObjectLock, lockModes, putObjectLock, type DefaultRetention } from '../../s3/object-lock.ts';
-import { loadFacts } from '../../session/buckets.ts';
+import { loadFacts } from '../../session/known-buckets.ts';
 import { config, session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';

@@ -3,7 +3,7 @@ import { number, size, t } from '../../messages/messages.ts';
 import { TagsPanel } from '../../panels/tags-panel.tsx';
 import { getQuota } from '../../s3/account.ts';
 import { getEncryption, getVersioning, headBucket, putEncryption, putVersioning } from '../../s3/buckets.ts';
-import { loadFacts } from '../../session/buckets.ts';
+import { loadFacts } from '../../session/known-buckets.ts';
 import { config, session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';

@@ -1,7 +1,7 @@
 import { awsCommand } from '../../format/commands.ts';
 import { t } from '../../messages/messages.ts';
 import { getPublicAccessBlock, publicAccessSwitches, putPublicAccessBlock, switchElement } from '../../s3/access.ts';
-import { loadFacts } from '../../session/buckets.ts';
+import { loadFacts } from '../../session/known-buckets.ts';
 import { config, session } from '../../session/session.ts';
 import { CopyButton } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';

@@ -5,7 +5,7 @@ import { websiteJson } from '../../format/documents.ts';
 import { t } from '../../messages/messages.ts';
 import { getPolicy, putPolicy } from '../../s3/access.ts';
 import { deleteWebsite, getWebsite, putWebsite, type RedirectRule, type Website } from '../../s3/website.ts';
-import { loadFacts } from '../../session/buckets.ts';
+import { loadFacts } from '../../session/known-buckets.ts';
 import { websiteAddress } from '../../session/config.ts';
 import { config, session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';

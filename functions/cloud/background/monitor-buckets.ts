@@ -4,7 +4,7 @@ import { collectMetrics } from '../../../shared/monitoring/collect-metrics.ts';
 import { evaluateAlarms } from '../../../shared/monitoring/alarms/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../../../shared/telemetry/notifiers.ts';
 import { backgroundHandler } from './background-handler.ts';
-import { monitoringDeps } from './monitoring.ts';
+import { monitoringDeps } from './monitoring-deps.ts';
 
 /** Samples every monitored bucket and then evaluates the alarms on the samples. */
 export const handler = backgroundHandler('monitor-buckets', async (cloud) => {

@@ -11,7 +11,7 @@ import type { Deps } from '../data-deps.ts';
 import { followingTheFeed } from '../following-the-feed.ts';
 import { count, recordReport, type Report } from '../../../shared/command-line/report.ts';
 import { Buckets } from '../../../shared/storage/buckets/buckets.ts';
-import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/monitoring.ts';
+import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/compose-monitoring.ts';
 import { Notifications } from '../../../shared/monitoring/alarms/notifications.ts';
 import { Usage } from '../../../shared/storage/quotas/usage.ts';
 

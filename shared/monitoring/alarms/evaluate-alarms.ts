@@ -3,7 +3,7 @@ import { alarmWindow, evaluateAlarm } from './alarm-evaluation.ts';
 import type { Alarm } from './alarm.ts';
 import { inParallel } from '../../storage/concurrency.ts';
 import type { MonitoredBucket } from '../monitored-buckets.ts';
-import type { Monitoring } from '../monitoring.ts';
+import type { Monitoring } from '../compose-monitoring.ts';
 import type { Notifications } from './notifications.ts';
 import { beginningOf, samples, samplingTime } from '../resolutions.ts';
 import type { Point } from '../statistics.ts';

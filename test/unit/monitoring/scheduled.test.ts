@@ -10,7 +10,7 @@ import { Objects } from '../../../shared/storage/objects/objects.ts';
 import { readAlarmDefinition, type AlarmFields } from '../../../shared/monitoring/alarms/alarm-definition.ts';
 import type { Alarm } from '../../../shared/monitoring/alarms/alarm.ts';
 import { monitoringPartition } from '../../../shared/storage/table/keys/monitoring-keys.ts';
-import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/monitoring.ts';
+import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/compose-monitoring.ts';
 import { Notifications } from '../../../shared/monitoring/alarms/notifications.ts';
 import { samples, samplingTime } from '../../../shared/monitoring/resolutions.ts';
 import { Uploads } from '../../../shared/storage/uploads/uploads.ts';

@@ -2,7 +2,7 @@ import { readManagedSecret } from '../../../shared/adapters/cloud/secrets-manage
 import { AesSecrets } from '../../../shared/adapters/system/aes-secrets.ts';
 import { Buckets } from '../../../shared/storage/buckets/buckets.ts';
 import { everyActionKind } from '../../../shared/monitoring/alarms/alarm-definition.ts';
-import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/monitoring.ts';
+import { composeMonitoring, type Monitoring } from '../../../shared/monitoring/compose-monitoring.ts';
 import { Notifications } from '../../../shared/monitoring/alarms/notifications.ts';
 import { Usage } from '../../../shared/storage/quotas/usage.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
