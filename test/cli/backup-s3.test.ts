@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fastFolder } from '../support/disks/fast-folder.ts';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import type { Run } from '../support/programs/program.ts';
 import { untilFound } from '../support/runs/eventually.ts';
@@ -20,7 +21,7 @@ let folder: string;
 let service: Service;
 let store: Service;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stillage-backup-s3-'));
+  folder = await mkdtemp(join(await fastFolder(), 'stillage-backup-s3-'));
   [service, store] = await Promise.all([startService({ data: join(folder, 'data') }), startService()]);
   const client = new PooledClient(service);
   await client.send({ method: 'PUT', path: '/bucket' });

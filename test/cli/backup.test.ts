@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf, textsOf } from '../support/clients/expect-error.ts';
+import { fastFolder } from '../support/disks/fast-folder.ts';
 import { PooledClient, type PooledResponse } from '../support/clients/pooled-client.ts';
 import { maySmallDisk, noSmallDisk, unshare } from '../support/disks/small-disk.ts';
 import { run, skip } from '../support/programs/programs.ts';
@@ -23,7 +24,7 @@ let folder: string;
 let service: Service;
 let client: PooledClient;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stillage-backups-'));
+  folder = await mkdtemp(join(await fastFolder(), 'stillage-backups-'));
   service = await startService({ data: join(folder, 'data') });
   client = new PooledClient(service);
   await fill();

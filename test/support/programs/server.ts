@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { fastFolder } from '../disks/fast-folder.ts';
 import { join } from 'node:path';
 import { coverageEnvironment } from './coverage.ts';
 
@@ -61,7 +61,7 @@ export interface Service {
 
 /** Starts `stillage start` on a free port and waits until it listens. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), 'stillage-test-'));
+  const folder = await mkdtemp(join(await fastFolder(), 'stillage-test-'));
   const data = options.data ?? join(folder, 'data');
   const accountsFile = join(folder, 'accounts.json');
   await writeFile(accountsFile, JSON.stringify(accounts));
