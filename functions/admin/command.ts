@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { result } from './results.ts';
 import type { Administration } from '../../shared/accounts/administration.ts';
 import type { UserPolicies } from '../../shared/accounts/user-policies.ts';
 import type { Scope } from '../../shared/accounts/operators.ts';
@@ -76,6 +77,8 @@ export interface AdministrationCommand<Given, Result> {
   readonly scope: Scope;
   /** The schema of its arguments. */
   readonly takes: z.core.$ZodType;
+  /** The schema of its result, for descriptions: results are not checked. */
+  readonly gives: z.core.$ZodType;
   /**
    * Checks the arguments and carries out the command. Returns a result that JSON can represent.
    * @throws AccountRefusal, Refusal or S3Error with the reason of a refusal
@@ -101,10 +104,15 @@ export type Ask = <Given extends object, Result>(
 ) => Promise<Result>;
 
 /** Declares a command. */
-export function command<const Takes extends z.core.$ZodShape, Result>(
+export function command<
+  const Takes extends z.core.$ZodShape,
+  Gives extends z.core.$ZodType,
+  Result extends z.output<Gives>,
+>(
   name: string,
   scope: Scope,
   takes: Takes,
+  gives: Gives,
   act: (deps: AdministrationDeps, given: z.output<z.ZodMiniObject<Takes, z.core.$strict>>) => Promise<Result>,
 ): AdministrationCommand<z.output<z.ZodMiniObject<Takes, z.core.$strict>>, Result> {
   const schema = z.strictObject(takes);
@@ -113,7 +121,7 @@ export function command<const Takes extends z.core.$ZodShape, Result>(
     if (success) return act(deps, data);
     throw new InvalidArguments(refusalOf(name, error.issues[0]!));
   };
-  return { name, scope, takes: schema, run };
+  return { name, scope, takes: schema, gives, run };
 }
 
 /** Declares the commands that suspend and resume something that is named by an argument of its kind. */
@@ -122,7 +130,7 @@ export function suspending(
   act: (deps: AdministrationDeps, name: string, isSuspended: boolean) => Promise<void>,
 ): Record<'suspend' | 'resume', AdministrationCommand<Readonly<Record<string, string>>, void>> {
   const change = (verb: 'suspend' | 'resume'): AdministrationCommand<Readonly<Record<string, string>>, void> =>
-    command(`${kind} ${verb}`, 'manage', { [kind]: argument.text }, (deps, given) =>
+    command(`${kind} ${verb}`, 'manage', { [kind]: argument.text }, result.nothing, (deps, given) =>
       act(deps, given[kind]!, verb === 'suspend'),
     );
   return { suspend: change('suspend'), resume: change('resume') };

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import packageJson from '../../package.json' with { type: 'json' };
+import { result } from './results.ts';
 import { pathOf, type AdministrationCommand } from './command.ts';
 
 const problem = {
@@ -36,8 +37,7 @@ export function openApi(commands: readonly AdministrationCommand<never, unknown>
   };
 }
 
-function operationOf({ name, scope, takes }: AdministrationCommand<never, unknown>): object {
-  const { $schema: _, ...schema } = z.toJSONSchema(takes, { io: 'input' });
+function operationOf({ name, scope, takes, gives }: AdministrationCommand<never, unknown>): object {
   const [family] = name.split(' ');
   return {
     operationId: name.replaceAll(/[ -](\w)/g, (__, letter: string) => letter.toUpperCase()),
@@ -45,12 +45,26 @@ function operationOf({ name, scope, takes }: AdministrationCommand<never, unknow
     description: `Needs the scope \`${scope}\`.`,
     tags: [family],
     ...(scope === 'manage' && { parameters: [idempotencyKey] }),
-    requestBody: { required: true, content: { 'application/json': { schema } } },
+    requestBody: { required: true, content: jsonOf(takes) },
     responses: {
-      200: { description: 'Done', content: { 'application/json': { schema: {} } } },
+      200: { description: 'Done', content: jsonOf(gives) },
       default: problem,
     },
   };
+}
+
+function jsonOf(type: z.core.$ZodType): object {
+  // Clients take what later versions add to results: nothing forbids it. What arguments refuse, their own schema says.
+  const { $schema: _, ...schema } = z.toJSONSchema(type, {
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === result.nothing) jsonSchema.type = 'null';
+      // In OpenAPI this is no property of types, but means what clients must not send.
+      delete jsonSchema.readOnly;
+    },
+    unrepresentable: 'any',
+  });
+  return { 'application/json': { schema } };
 }
 
 const idempotencyKey = {

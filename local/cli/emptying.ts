@@ -21,6 +21,7 @@ import {
   type Ask,
   type ResultOf,
 } from '../../functions/admin/command.ts';
+import { result } from '../../functions/admin/results.ts';
 
 /*
  * Commands by which a bucket is emptied in batches, each a call of its own: a call ends soon enough for the function of a deployment, and
@@ -35,11 +36,19 @@ const removePage = 200;
 /** Keys, or uploads, that are removed at a time. */
 const concurrency = 16;
 
+const { text, time, count: whole, bytes } = result;
+
 /** Returns a page of the buckets of a project, with their sizes. */
 export const listBuckets = command(
   'bucket list',
   'read',
   { project: argument.text, after: optional(argument.text) },
+  result.object({
+    buckets: result.list(
+      result.object({ bucket: text, project: text, created: time, objects: whole, bytes, bytesBesides: bytes }),
+    ),
+    next: result.optional(text),
+  }),
   async ({ accounts, buckets, usage }, { project, after }) => {
     const { id, email } = await accounts.project(project);
     const found = await buckets.ownedBy(id, { limit: bucketPage, ...(after !== undefined && { after }) });
@@ -69,6 +78,11 @@ export const emptyingCommands = {
     'bucket contents',
     'read',
     { bucket: argument.text, after: optional(argument.text) },
+    result.object({
+      ...{ bucket: text, id: text, objects: whole, versions: whole, uploads: result.optional(whole) },
+      held: result.optional(result.object({ objects: whole, bytesOfVersions: bytes, bytesBesides: bytes })),
+      next: result.optional(text),
+    }),
     async ({ buckets, objects, uploads, usage }, { bucket: name, after }) => {
       const bucket = await buckets.load(name);
       const { entries, more } = await objects.scan(bucket, {
@@ -95,6 +109,11 @@ export const emptyingCommands = {
     'bucket empty',
     'manage',
     { ...named, after: optional(argument.text) },
+    result.object({
+      ...{ versions: whole, uploads: whole, locked: whole },
+      done: result.flag,
+      next: result.optional(text),
+    }),
     async (deps, { bucket: name, id, after }) => {
       const bucket = await bucketOf(deps, name, id);
       const { versions, locked, next } = await removeVersions(deps, bucket, after);
@@ -110,6 +129,7 @@ export const emptyingCommands = {
     'bucket remove',
     'manage',
     { bucket: argument.text, id: optional(argument.word) },
+    result.nothing,
     async (deps, { bucket, id }) => {
       await deps.buckets.remove(asService(await bucketOf(deps, bucket, id)));
     },

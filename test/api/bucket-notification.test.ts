@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { webhookSignature } from '../../shared/adapters/system/webhooks.ts';
 import type { EventRecord } from '../../shared/events/event-record.ts';
 import { s3Error } from '../support/clients/expect-error.ts';
+import { expectDescribed } from '../support/storage/described.ts';
 import type { WebhookReceiver } from '../support/clients/webhook-receiver.ts';
 import { accounts } from '../support/programs/server.ts';
 import { isExternal } from '../support/programs/service-under-test.ts';
@@ -304,8 +305,15 @@ describe.skipIf(isExternal)('a webhook', () => {
     expect(events.map(({ record }) => record.s3.object.key).toSorted()).toEqual(
       [0, 1, 2, 3, 4].map((at) => `key-${at}`),
     );
-    const shown = await administer<{ record: EventRecord }>(world.data, 'events', 'show', project, events[0]!.id);
+    const shown = await administer<{ failed: string; record: EventRecord }>(
+      world.data,
+      'events',
+      'show',
+      project,
+      events[0]!.id,
+    );
     expect(shown.record).toEqual(events[0]!.record);
+    expectDescribed('events show', { ...shown, failed: Date.parse(shown.failed) });
 
     down!.answer = (response) => response.writeHead(204).end();
     down!.calls.length = 0;

@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import * as z from 'zod/mini';
 import {
+  alarmStates,
   comparisonOperators,
   everyActionKind,
   missingDataTreatments,
@@ -13,6 +14,7 @@ import {
   readAlarmDefinition,
   readAlarmName,
 } from '../../../shared/monitoring/alarms/alarm-definition.ts';
+import { historyTypes } from '../../../shared/monitoring/alarms/alarm-history.ts';
 import { metrics, statistics } from '../../../shared/monitoring/statistics.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
@@ -22,16 +24,42 @@ import { recordReport, tableReport, time, type Report } from '../../../shared/co
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import type { Alarm } from '../../../shared/monitoring/alarms/alarm.ts';
 import { argument, command, type Ask } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 
 const named = { bucket: argument.text, alarm: argument.text } as const;
 
-export const alarmCommands = {
-  list: command('alarm list', 'read', { bucket: argument.text }, async ({ buckets, monitoring }, { bucket }) => {
-    const alarms: ShownAlarm[] = [];
-    for await (const alarm of monitoring.alarms.all((await buckets.load(bucket)).id)) alarms.push(withoutSecret(alarm));
-    return alarms;
+const { text, count, flag, time: moment } = result;
+const shownAlarm = result.object({
+  name: text,
+  definition: result.object({
+    ...{ description: result.optional(text), metric: result.enum(metrics), statistic: result.enum(statistics) },
+    ...{ comparison: result.enum(comparisonOperators), threshold: result.number, period: count },
+    ...{ evaluationPeriods: count, datapointsToAlarm: count, treatMissingData: result.enum(missingDataTreatments) },
+    actionsEnabled: flag,
+    actions: result.object({
+      OK: result.list(text),
+      ALARM: result.list(text),
+      INSUFFICIENT_DATA: result.list(text),
+    }),
   }),
-  show: command('alarm show', 'read', named, async ({ buckets, monitoring }, { bucket, alarm }) => {
+  ...{ state: result.enum(alarmStates), reason: text, since: moment, created: moment },
+});
+const historyEntry = result.object({ at: moment, type: result.enum(historyTypes), summary: text });
+
+export const alarmCommands = {
+  list: command(
+    'alarm list',
+    'read',
+    { bucket: argument.text },
+    result.list(shownAlarm),
+    async ({ buckets, monitoring }, { bucket }) => {
+      const alarms: ShownAlarm[] = [];
+      for await (const alarm of monitoring.alarms.all((await buckets.load(bucket)).id))
+        alarms.push(withoutSecret(alarm));
+      return alarms;
+    },
+  ),
+  show: command('alarm show', 'read', named, shownAlarm, async ({ buckets, monitoring }, { bucket, alarm }) => {
     const { id } = await buckets.load(bucket);
     return withoutSecret(await monitoring.alarms.load(id, readAlarmName(alarm)));
   }),
@@ -40,6 +68,7 @@ export const alarmCommands = {
     'alarm put',
     'manage',
     { ...named, fields: argument.fields },
+    result.object({ ...shownAlarm.shape, webhookSecret: result.optional(result.text) }),
     async ({ buckets, monitoring, settings }, { bucket: bucketName, alarm, fields }) => {
       const bucket = await buckets.load(bucketName);
       const name = readAlarmName(alarm);
@@ -51,14 +80,26 @@ export const alarmCommands = {
       return { ...made, ...(webhookSecret !== undefined && { webhookSecret }) };
     },
   ),
-  history: command('alarm history', 'read', named, async ({ buckets, monitoring, clock }, { bucket, alarm }) => {
-    const { id: bucketId } = await buckets.load(bucket);
-    const { id } = await monitoring.alarms.load(bucketId, readAlarmName(alarm));
-    return (await monitoring.history.list(bucketId, id, { after: undefined, limit: 100, now: clock.now() })).entries;
-  }),
-  remove: command('alarm remove', 'manage', named, async ({ buckets, monitoring }, { bucket, alarm }) => {
-    await monitoring.alarms.remove(asService(await buckets.load(bucket)), readAlarmName(alarm));
-  }),
+  history: command(
+    'alarm history',
+    'read',
+    named,
+    result.list(historyEntry),
+    async ({ buckets, monitoring, clock }, { bucket, alarm }) => {
+      const { id: bucketId } = await buckets.load(bucket);
+      const { id } = await monitoring.alarms.load(bucketId, readAlarmName(alarm));
+      return (await monitoring.history.list(bucketId, id, { after: undefined, limit: 100, now: clock.now() })).entries;
+    },
+  ),
+  remove: command(
+    'alarm remove',
+    'manage',
+    named,
+    result.nothing,
+    async ({ buckets, monitoring }, { bucket, alarm }) => {
+      await monitoring.alarms.remove(asService(await buckets.load(bucket)), readAlarmName(alarm));
+    },
+  ),
 };
 
 /** Returns an alarm without its secret. */

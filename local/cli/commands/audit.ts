@@ -9,8 +9,24 @@ import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { day } from '../../../shared/ports/durations.ts';
 import { pages } from '../../../shared/storage/table/pages.ts';
 import { argument, command, optional } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 import { verb } from '../command.ts';
 import * as operand from '../operands.ts';
+
+const { text, object, optional: maybe } = result;
+const auditRecord = object({
+  time: result.time,
+  id: text,
+  by: result.union([
+    object({ kind: result.literal('user'), project: text, user: text, key: text }),
+    object({ kind: result.literal('anonymous') }),
+    object({ kind: result.literal('operator'), operator: text }),
+    object({ kind: result.literal('machine'), user: text }),
+  ]),
+  ...{ source: result.enum(['s3', 'sts', 'iam', 'administration']), event: text, requestId: maybe(text) },
+  ...{ address: maybe(text), agent: maybe(text), bucket: maybe(text), key: maybe(text), project: maybe(text) },
+  ...{ given: maybe(result.record), error: maybe(text) },
+});
 
 export const auditCommands = {
   /** Returns a page of records. @param since milliseconds before now. @param after `next` of the page before */
@@ -23,6 +39,7 @@ export const auditCommands = {
       bucket: optional(argument.text),
       after: optional(argument.word),
     },
+    result.object({ records: result.list(auditRecord), region: text, next: result.optional(text) }),
     async ({ accounts, table, clock, settings }, { since = day, project, bucket, after }) => {
       const to = clock.now();
       const owner = project === undefined ? undefined : (await accounts.project(project)).id;

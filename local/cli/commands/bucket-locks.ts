@@ -10,6 +10,7 @@ import { lockTime } from '../../../shared/storage/table/lock-clock.ts';
 import { isLocked } from '../../../shared/storage/versions/object-lock.ts';
 import { versionIdOf, type Version } from '../../../shared/storage/versions/versions.ts';
 import { argument, command, optional, type Ask, type ResultOf } from '../../../functions/admin/command.ts';
+import { locked, result } from '../../../functions/admin/results.ts';
 
 /** Keys and versions that a call reads. */
 const keyPage = 200;
@@ -28,22 +29,27 @@ export const listLocks = command(
     after: optional(argument.word),
     olderThan: optional(argument.word),
   },
+  result.object({
+    locked: result.list(locked),
+    keys: result.count,
+    next: result.optional(result.object({ after: result.text, olderThan: result.optional(result.text) })),
+  }),
   async ({ buckets, objects, table, clock }, { bucket: name, prefix = '', after, olderThan }) => {
     const bucket = await buckets.load(name);
     const now = await lockTime(table, clock.now());
     const start = after === undefined ? {} : olderThan === undefined ? { after } : { from: after };
     const { entries, more } = await objects.scan(bucket, { prefix, limit: keyPage, ...start });
-    const locked: ReturnType<typeof shown>[] = [];
+    const found: ReturnType<typeof shown>[] = [];
     let left = versionPage;
     for (const [keys, { key, currentVersion }] of entries.entries()) {
       const below = key === after ? olderThan : undefined;
       const versions = await objects.versions(bucket, key, currentVersion, left, below);
-      locked.push(...versions.filter((version) => isLocked(version, now)).map((version) => shown(key, version)));
+      found.push(...versions.filter((version) => isLocked(version, now)).map((version) => shown(key, version)));
       left -= versions.length;
       const last = versions.at(-1);
-      if (left === 0 && last) return { locked, keys, next: { after: key, olderThan: last.instance } };
+      if (left === 0 && last) return { locked: found, keys, next: { after: key, olderThan: last.instance } };
     }
-    return { locked, keys: entries.length, ...(more && { next: { after: entries.at(-1)!.key } }) };
+    return { locked: found, keys: entries.length, ...(more && { next: { after: entries.at(-1)!.key } }) };
   },
 );
 

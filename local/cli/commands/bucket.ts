@@ -24,18 +24,27 @@ import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
+
+const removedPolicy = result.object({ bucket: result.text, policy: result.text });
 
 export const bucketCommands = {
   list: listBuckets,
   locks: listLocks,
   /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
-  removePolicy: command('bucket remove-policy', 'manage', { bucket: argument.text }, async ({ buckets }, given) => {
-    const bucket = await buckets.load(given.bucket);
-    const policy = await buckets.documents.of(bucket, 'policy');
-    if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');
-    await buckets.documents.set(asService(bucket), 'policy', undefined);
-    return { bucket: bucket.name, policy: policy['text'] as string };
-  }),
+  removePolicy: command(
+    'bucket remove-policy',
+    'manage',
+    { bucket: argument.text },
+    removedPolicy,
+    async ({ buckets }, given) => {
+      const bucket = await buckets.load(given.bucket);
+      const policy = await buckets.documents.of(bucket, 'policy');
+      if (policy === undefined) throw new S3Error('NoSuchBucketPolicy');
+      await buckets.documents.set(asService(bucket), 'policy', undefined);
+      return { bucket: bucket.name, policy: policy['text'] as string };
+    },
+  ),
 };
 
 /** Returns `stillage bucket`. */

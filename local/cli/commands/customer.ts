@@ -4,21 +4,23 @@ import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 import { argument, command, suspending } from '../../../functions/admin/command.ts';
+import { customer, project, result } from '../../../functions/admin/results.ts';
 
 const named = { customer: argument.text } as const;
+const shownCustomer = result.object({ ...customer.shape, projects: result.list(project) });
 
 export const customerCommands = {
-  create: command('customer create', 'manage', named, ({ accounts }, { customer }) =>
-    accounts.createCustomer(customer),
+  create: command('customer create', 'manage', named, customer, ({ accounts }, { customer: name }) =>
+    accounts.createCustomer(name),
   ),
-  list: command('customer list', 'read', {}, ({ accounts }) => accounts.customers()),
-  show: command('customer show', 'read', named, async ({ accounts }, { customer }) => ({
-    ...(await accounts.customer(customer)),
-    projects: await accounts.projects(customer),
+  list: command('customer list', 'read', {}, result.list(customer), ({ accounts }) => accounts.customers()),
+  show: command('customer show', 'read', named, shownCustomer, async ({ accounts }, { customer: name }) => ({
+    ...(await accounts.customer(name)),
+    projects: await accounts.projects(name),
   })),
   ...suspending('customer', ({ accounts }, name, isSuspended) => accounts.suspendCustomer(name, isSuspended)),
-  remove: command('customer remove', 'manage', named, ({ accounts }, { customer }) =>
-    accounts.removeCustomer(customer),
+  remove: command('customer remove', 'manage', named, result.nothing, ({ accounts }, { customer: name }) =>
+    accounts.removeCustomer(name),
   ),
 };
 
@@ -31,10 +33,10 @@ export function customerFamily(): Command {
       operands: [operand.customer],
       examples: ['customer create acme'],
       act: async (ask, [name]) => {
-        const customer = await ask(customerCommands.create, { customer: name! });
+        const made = await ask(customerCommands.create, { customer: name! });
         return {
-          data: customer,
-          text: `created ${customer.customer}; next: stillage project create <project>@${customer.customer}`,
+          data: made,
+          text: `created ${made.customer}; next: stillage project create <project>@${made.customer}`,
         };
       },
     }),
@@ -55,12 +57,12 @@ export function customerFamily(): Command {
       operands: [operand.customer],
       examples: ['customer show acme'],
       act: async (ask, [name]) => {
-        const customer = await ask(customerCommands.show, { customer: name! });
-        const { projects } = customer;
-        return recordReport(customer, [
-          ['customer', customer.customer],
-          ['status', statusOf(customer)],
-          ['created', time(customer.created)],
+        const shown = await ask(customerCommands.show, { customer: name! });
+        const { projects } = shown;
+        return recordReport(shown, [
+          ['customer', shown.customer],
+          ['status', statusOf(shown)],
+          ['created', time(shown.created)],
           ['projects', projects.map(({ email }) => email).join(', ') || count(0, 'project')],
         ]);
       },

@@ -5,16 +5,30 @@ import { publicUrl } from '../../../shared/command-line/option-values.ts';
 import { verb } from '../command.ts';
 import * as operand from '../operands.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
+import { newKey, result } from '../../../functions/admin/results.ts';
 
 const named = { key: argument.text } as const;
 
+const environment = result.object({
+  ...newKey.shape,
+  project: result.text,
+  endpoint: result.text,
+  region: result.text,
+});
+
 export const envCommands = {
   /** Returns a key with its secret and the settings of its client. */
-  env: command('env', 'manage', named, async ({ accounts, keys, settings: { endpoint, region } }, given) => {
-    const key = await keys.secretOf(given.key);
-    const { id } = await accounts.project(key.project);
-    return { ...key, project: id, endpoint, region };
-  }),
+  env: command(
+    'env',
+    'manage',
+    named,
+    environment,
+    async ({ accounts, keys, settings: { endpoint, region } }, given) => {
+      const key = await keys.secretOf(given.key);
+      const { id } = await accounts.project(key.project);
+      return { ...key, project: id, endpoint, region };
+    },
+  ),
 };
 
 /** Returns `stillage env`. */

@@ -3,14 +3,33 @@ import { deadLetterTime, type DeadLetter } from '../../../shared/events/event-qu
 import type { EventRecord } from '../../../shared/events/event-record.ts';
 import { recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { argument, command, optional, Refusal } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 import { family, verb } from '../command.ts';
 import * as operand from '../operands.ts';
+
+const { text, object, optional: maybe } = result;
+
+/** S3's record, version 2.5. */
+const eventRecord = object({
+  ...{ eventVersion: text, eventSource: text, awsRegion: text, eventTime: text, eventName: text },
+  userIdentity: object({ principalId: text }),
+  requestParameters: object({ sourceIPAddress: text }),
+  responseElements: object({ 'x-amz-request-id': text, 'x-amz-id-2': text }),
+  s3: object({
+    ...{ s3SchemaVersion: text, configurationId: text },
+    bucket: object({ name: text, ownerIdentity: object({ principalId: text }), arn: text }),
+    object: object({ key: text, size: result.bytes, eTag: text, versionId: maybe(text), sequencer: text }),
+  }),
+  stillage: maybe(result.texts),
+});
+const givenUp = object({ id: text, webhook: text, reason: text, failed: result.time, record: eventRecord });
 
 export const eventsCommands = {
   list: command(
     'events list',
     'read',
     { project: argument.text },
+    object({ dropped: result.count, events: result.list(givenUp) }),
     async ({ accounts, eventQueue, clock }, { project }) => {
       const { id } = await accounts.project(project);
       const letters: DeadLetter[] = [];
@@ -24,6 +43,7 @@ export const eventsCommands = {
     'events show',
     'read',
     { project: argument.text, id: argument.word },
+    givenUp,
     async ({ accounts, eventQueue }, { project, id }) => {
       const letter = await eventQueue.deadLetter((await accounts.project(project)).id, id);
       if (letter === undefined) throw new Refusal(`there is no event ${JSON.stringify(id)} that was given up`);
@@ -35,6 +55,7 @@ export const eventsCommands = {
     'events replay',
     'manage',
     { project: argument.text, id: optional(argument.word) },
+    object({ replayed: result.count, left: result.count }),
     async ({ accounts, eventQueue, webhooks, clock }, { project, id }) => {
       const { id: owner } = await accounts.project(project);
       const known = new Map((await webhooks.of(owner)).map((webhook) => [webhook.name, webhook.id]));

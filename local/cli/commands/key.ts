@@ -13,6 +13,7 @@ import { duration } from '../../../shared/command-line/durations.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { statusColumns, suspensions } from '../status.ts';
 import { argument, command, optional, present, suspending } from '../../../functions/admin/command.ts';
+import { key, newKey, result } from '../../../functions/admin/results.ts';
 
 const named = { key: argument.text } as const;
 
@@ -27,19 +28,21 @@ export const keyCommands = {
       random: optional(argument.flag),
       secret: optional(argument.text),
     },
+    newKey,
     ({ keys }, { user, id, secret }) => keys.createKey(user, present({ id, secret })),
   ),
-  list: command('key list', 'read', { of: argument.text }, ({ keys }, { of }) => keys.keys(of)),
-  show: command('key show', 'read', named, ({ keys }, { key }) => keys.key(key)),
+  list: command('key list', 'read', { of: argument.text }, result.list(key), ({ keys }, { of }) => keys.keys(of)),
+  show: command('key show', 'read', named, key, ({ keys }, given) => keys.key(given.key)),
   rotate: command(
     'key rotate',
     'manage',
     { ...named, overlapSeconds: optional(argument.number) },
-    ({ keys }, { key, overlapSeconds: seconds }) =>
-      keys.rotateKey(key, seconds === undefined ? undefined : seconds * 1000),
+    result.object({ ...newKey.shape, formerUntil: result.optional(result.time) }),
+    ({ keys }, { key: id, overlapSeconds: seconds }) =>
+      keys.rotateKey(id, seconds === undefined ? undefined : seconds * 1000),
   ),
   ...suspending('key', ({ keys }, name, isSuspended) => keys.suspendKey(name, isSuspended)),
-  remove: command('key remove', 'manage', named, ({ keys }, { key }) => keys.removeKey(key)),
+  remove: command('key remove', 'manage', named, result.nothing, ({ keys }, given) => keys.removeKey(given.key)),
 };
 
 /** Returns `stillage key`. */

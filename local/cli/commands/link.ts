@@ -12,15 +12,24 @@ import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
 import type { PublicLink } from '../../../shared/storage/objects/public-links.ts';
 import { publicLinkUrl } from '../../../shared/protocol/public-link.ts';
 import { argument, command, optional, Refusal, type AdministrationDeps } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 
 const named = { bucket: argument.text, key: argument.word } as const;
 const page = 1000;
+
+const shownLink = result.object({
+  id: result.text,
+  versionId: result.text,
+  created: result.time,
+  expires: result.time,
+});
 
 export const linkCommands = {
   create: command(
     'link create',
     'manage',
     { ...named, versionId: optional(argument.text), expiresSeconds: optional(argument.number) },
+    result.object({ ...shownLink.shape, url: result.text }),
     async ({ buckets, objects, publicLinks, settings }, { key, versionId, expiresSeconds, ...given }) => {
       if (versionId !== undefined) checkVersionId(versionId);
       const lifetime = lifetimeOf(expiresSeconds, settings.limits.publicLinkLifetime);
@@ -31,7 +40,7 @@ export const linkCommands = {
       return { ...shown(link), url: publicLinkUrl(settings.publicUrl, token) };
     },
   ),
-  list: command('link list', 'manage', named, async (deps, { bucket, key }) => {
+  list: command('link list', 'manage', named, result.list(shownLink), async (deps, { bucket, key }) => {
     const links = await liveLinks(deps, await deps.buckets.load(bucket), key);
     return links.map(shown);
   }),
@@ -39,6 +48,7 @@ export const linkCommands = {
     'link revoke',
     'manage',
     { ...named, id: argument.word },
+    result.nothing,
     async ({ buckets, publicLinks }, { key, id, ...given }) => {
       const bucket = await buckets.load(given.bucket);
       const link = await publicLinks.find(bucket.id, key, id);

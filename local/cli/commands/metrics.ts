@@ -20,12 +20,15 @@ import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { day, hour, minute } from '../../../shared/ports/durations.ts';
 import { resolutionFor, samplingTime } from '../../../shared/monitoring/resolutions.ts';
 import { argument, command, optional, Refusal, type Ask, type ResultOf } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 
 const maxDatapoints = 1440;
 /** The maximum width of a graph in columns, unless a period is given. */
 const columns = 72;
 /** Periods to choose from if none is given, in milliseconds. */
 const periods = [1, 3, 6, 12, 36, 72, 144, 288, 288 * 7, 288 * 28].map((slots) => slots * samplingTime);
+
+const value = result.object({ at: result.time, value: result.number });
 
 export const metricsCommands = {
   /** Times are milliseconds: from `start`, or `last` before `end`, to `end`. */
@@ -41,6 +44,11 @@ export const metricsCommands = {
         period: optional(argument.number),
       },
     },
+    result.object({
+      ...{ bucket: result.text, metric: result.enum(metrics), statistic: result.enum(statistics) },
+      ...{ unit: result.enum(['Bytes', 'Count']), start: result.time, end: result.time, period: result.count },
+      ...{ current: value, datapoints: result.list(value), isMonitored: result.flag },
+    }),
     async ({ buckets, monitoring, usage, clock }, { last, ...given }) => {
       const metric = oneOf('metric', metrics, given.metric);
       const statistic = oneOf('statistic', statistics, given.statistic);

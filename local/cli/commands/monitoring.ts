@@ -4,17 +4,21 @@ import * as operand from '../operands.ts';
 import { recordReport } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
 import { argument, command, type AdministrationDeps } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 
 const named = { bucket: argument.text } as const;
 
+const turned = result.object({ bucket: result.text, monitoring: result.enum(['on', 'off']) });
+const shownMonitoring = result.object({ ...turned.shape, alarms: result.count });
+
 export const monitoringCommands = {
-  show: command('monitoring show', 'read', named, async ({ buckets, monitoring }, given) => {
+  show: command('monitoring show', 'read', named, shownMonitoring, async ({ buckets, monitoring }, given) => {
     const { id, name } = await buckets.load(given.bucket);
     const entry = await monitoring.buckets.find(id);
     return { bucket: name, monitoring: entry?.status ?? 'off', alarms: entry?.alarms ?? 0 };
   }),
-  enable: command('monitoring enable', 'manage', named, (deps, { bucket }) => turn(deps, bucket, 'on')),
-  disable: command('monitoring disable', 'manage', named, (deps, { bucket }) => turn(deps, bucket, 'off')),
+  enable: command('monitoring enable', 'manage', named, turned, (deps, { bucket }) => turn(deps, bucket, 'on')),
+  disable: command('monitoring disable', 'manage', named, turned, (deps, { bucket }) => turn(deps, bucket, 'off')),
 };
 
 async function turn({ buckets, monitoring }: AdministrationDeps, name: string, status: 'on' | 'off') {

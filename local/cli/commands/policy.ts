@@ -5,22 +5,34 @@ import { family, verb } from '../command.ts';
 import * as operand from '../operands.ts';
 import { tableReport } from '../../../shared/command-line/report.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 
 const named = { user: argument.text } as const;
 const ofUser = { user: argument.text, policy: argument.text } as const;
 
+const attached = result.list(result.object({ policy: result.text, kind: result.enum(['managed', 'inline']) }));
+
 export const policyCommands = {
-  list: command('policy list', 'read', named, ({ policies }, { user }) => policies.policies(user)),
-  show: command('policy show', 'read', ofUser, ({ policies }, { user, policy }) => policies.policy(user, policy)),
+  list: command('policy list', 'read', named, attached, ({ policies }, { user }) => policies.policies(user)),
+  show: command('policy show', 'read', ofUser, result.text, ({ policies }, { user, policy }) =>
+    policies.policy(user, policy),
+  ),
   put: command(
     'policy put',
     'manage',
     { ...ofUser, document: argument.text },
+    result.nothing,
     ({ policies }, { user, policy, document }) => policies.put(user, policy, document),
   ),
-  remove: command('policy remove', 'manage', ofUser, ({ policies }, { user, policy }) => policies.remove(user, policy)),
-  attach: command('policy attach', 'manage', ofUser, ({ policies }, { user, policy }) => policies.attach(user, policy)),
-  detach: command('policy detach', 'manage', ofUser, ({ policies }, { user, policy }) => policies.detach(user, policy)),
+  remove: command('policy remove', 'manage', ofUser, result.nothing, ({ policies }, { user, policy }) =>
+    policies.remove(user, policy),
+  ),
+  attach: command('policy attach', 'manage', ofUser, result.nothing, ({ policies }, { user, policy }) =>
+    policies.attach(user, policy),
+  ),
+  detach: command('policy detach', 'manage', ofUser, result.nothing, ({ policies }, { user, policy }) =>
+    policies.detach(user, policy),
+  ),
 };
 
 const managed = (): operand.Operand => ['<policy>', 'name or ARN of a managed policy', operand.word];

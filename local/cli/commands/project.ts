@@ -20,28 +20,44 @@ import {
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 import { bucketCountOf, ownsNoBucket } from '../../../shared/storage/buckets/bucket-reads.ts';
 import { argument, command, optional, present, type Ask, suspending } from '../../../functions/admin/command.ts';
+import * as results from '../../../functions/admin/results.ts';
 
 const named = { project: argument.text } as const;
+const { result } = results;
+const shownProject = result.object({
+  ...results.project.shape,
+  users: result.list(result.text),
+  buckets: result.count,
+});
 
 export const projectCommands = {
   create: command(
     'project create',
     'manage',
     { ...named, id: optional(argument.text), displayName: optional(argument.text) },
+    results.project,
     ({ accounts }, { project, ...given }) => accounts.createProject(project, present(given)),
   ),
-  list: command('project list', 'read', { customer: optional(argument.text) }, async ({ accounts }, { customer }) => {
-    if (customer !== undefined) await accounts.customer(customer);
-    return accounts.projects(customer);
-  }),
-  show: command('project show', 'read', named, async ({ accounts, table }, given) => {
+  list: command(
+    'project list',
+    'read',
+    { customer: optional(argument.text) },
+    result.list(results.project),
+    async ({ accounts }, { customer }) => {
+      if (customer !== undefined) await accounts.customer(customer);
+      return accounts.projects(customer);
+    },
+  ),
+  show: command('project show', 'read', named, shownProject, async ({ accounts, table }, given) => {
     const project = await accounts.project(given.project);
     const users = (await accounts.users(project.id)).map(({ user }) => user);
     return { ...project, users, buckets: await bucketCountOf(table, project.id) };
   }),
   ...suspending('project', ({ accounts }, name, isSuspended) => accounts.suspendProject(name, isSuspended)),
-  root: command('project root', 'manage', { user: argument.text }, ({ accounts }, { user }) => accounts.setRoot(user)),
-  remove: command('project remove', 'manage', named, async ({ accounts, webhooks }, { project }) => {
+  root: command('project root', 'manage', { user: argument.text }, result.nothing, ({ accounts }, { user }) =>
+    accounts.setRoot(user),
+  ),
+  remove: command('project remove', 'manage', named, result.nothing, async ({ accounts, webhooks }, { project }) => {
     const { id } = await accounts.project(project);
     await accounts.removeProject(project, ownsNoBucket);
     for (const { name } of await webhooks.of(id)) await webhooks.remove(id, name);

@@ -10,15 +10,22 @@ import { bucketCountOf } from '../../../shared/storage/buckets/bucket-reads.ts';
 import { countedByQuota, quotaOf } from '../../../shared/storage/quotas/quotas.ts';
 import { limitTable } from '../../../shared/protocol/limits.ts';
 import { argument, command, optional, present, Refusal, type Ask } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 
 /** The highest quota of buckets for a project. */
 const maxBuckets = limitTable.bucketsPerProject.most;
+
+const { text, count, bytes, flag } = result;
 
 export const quotaCommands = {
   showProject: command(
     'quota show project',
     'read',
     { project: argument.text },
+    result.object({
+      project: text,
+      buckets: result.object({ used: count, quota: count, isDefault: flag }),
+    }),
     async ({ accounts, table, settings }, { project }) => {
       const { id, bucketQuota } = await accounts.project(project);
       const used = await bucketCountOf(table, id);
@@ -30,6 +37,12 @@ export const quotaCommands = {
     'quota show bucket',
     'read',
     { bucket: argument.text },
+    result.object({
+      bucket: text,
+      used: result.object({ bytes, objects: count, bytesOfVersions: bytes, bytesBesides: bytes }),
+      quota: result.object({ bytes, objects: count }),
+      isDefault: result.object({ bytes: flag, objects: flag }),
+    }),
     async ({ buckets, usage, settings: { limits } }, given) => {
       const bucket = await buckets.load(given.bucket);
       const held = await usage.of(bucket.id);
@@ -45,6 +58,7 @@ export const quotaCommands = {
     'quota set project',
     'manage',
     { project: argument.text, buckets: argument.choice },
+    result.nothing,
     async ({ accounts }, { project, buckets }) => {
       if (buckets !== 'default' && buckets > maxBuckets) {
         throw new Refusal(`a project may have at most ${maxBuckets} buckets`);
@@ -57,6 +71,7 @@ export const quotaCommands = {
     'quota set bucket',
     'manage',
     { bucket: argument.text, bytes: optional(argument.choice), objects: optional(argument.choice) },
+    result.nothing,
     async ({ buckets }, { bucket, ...asked }) => {
       const found = await buckets.load(bucket);
       const { quota = {} } = found;

@@ -10,6 +10,13 @@ import { option } from '../../../shared/command-line/option.ts';
 import { read } from '../../../shared/command-line/option-values.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { argument, command, optional, Refusal } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
+
+const { text, count, bytes, number } = result;
+const dayUsage = result.object({
+  ...{ day: text, a: count, b: count, free: count, bytesIn: bytes, bytesOut: bytes },
+  ...{ byteHours: number, objects: count },
+});
 
 export const usageCommands = {
   /** @param month `2026-11`. Default: the current month */
@@ -17,6 +24,7 @@ export const usageCommands = {
     'usage',
     'bill',
     { project: argument.text, month: optional(argument.text) },
+    result.object({ project: text, id: text, month: text, days: result.list(dayUsage) }),
     async ({ accounts, table, clock }, { project, month }) => {
       const { id, email } = await accounts.project(project);
       const now = clock.now();

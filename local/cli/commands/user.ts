@@ -12,8 +12,15 @@ import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 import { argument, command, optional, suspending } from '../../../functions/admin/command.ts';
+import * as results from '../../../functions/admin/results.ts';
 
 const named = { user: argument.text } as const;
+const { result } = results;
+const shownUser = result.object({
+  ...results.user.shape,
+  policies: result.list(result.text),
+  keys: result.list(result.text),
+});
 const privilegeOfUser = { user: argument.text, privilege: argument.text } as const;
 
 export const userCommands = {
@@ -21,25 +28,32 @@ export const userCommands = {
     'user create',
     'manage',
     { ...named, without: optional(argument.texts), policy: optional(argument.text) },
+    results.user,
     ({ accounts }, { user, without = [], policy }) =>
       accounts.createUser(user, without.map(parsePrivilege), policy && checkPolicy(policy)),
   ),
-  list: command('user list', 'read', { project: argument.text }, ({ accounts }, { project }) =>
-    accounts.users(project),
+  list: command(
+    'user list',
+    'read',
+    { project: argument.text },
+    result.list(results.user),
+    ({ accounts }, { project }) => accounts.users(project),
   ),
-  show: command('user show', 'read', named, async ({ accounts, keys, policies }, given) => {
+  show: command('user show', 'read', named, shownUser, async ({ accounts, keys, policies }, given) => {
     const user = await accounts.user(given.user);
     const held = (await policies.policies(given.user)).map(({ policy }) => policy);
     return { ...user, policies: held, keys: (await keys.keys(given.user)).map(({ accessKeyId }) => accessKeyId) };
   }),
-  grant: command('user grant', 'manage', privilegeOfUser, ({ accounts }, { user, privilege }) =>
+  grant: command('user grant', 'manage', privilegeOfUser, result.nothing, ({ accounts }, { user, privilege }) =>
     accounts.setPrivilege(user, parsePrivilege(privilege), true),
   ),
-  revoke: command('user revoke', 'manage', privilegeOfUser, ({ accounts }, { user, privilege }) =>
+  revoke: command('user revoke', 'manage', privilegeOfUser, result.nothing, ({ accounts }, { user, privilege }) =>
     accounts.setPrivilege(user, parsePrivilege(privilege), false),
   ),
   ...suspending('user', ({ accounts }, name, isSuspended) => accounts.suspendUser(name, isSuspended)),
-  remove: command('user remove', 'manage', named, ({ accounts }, { user }) => accounts.removeUser(user)),
+  remove: command('user remove', 'manage', named, result.nothing, ({ accounts }, { user }) =>
+    accounts.removeUser(user),
+  ),
 };
 
 /** Returns `stillage user`. */

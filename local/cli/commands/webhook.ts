@@ -13,16 +13,27 @@ import { checked, number } from '../../../shared/command-line/option-values.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { accountNumber } from '../../../shared/accounts/account-numbers.ts';
 import { argument, command, Refusal, type AdministrationDeps } from '../../../functions/admin/command.ts';
+import { result } from '../../../functions/admin/results.ts';
 import { family, limitOfService, verb } from '../command.ts';
 import * as operand from '../operands.ts';
 
 const named = { project: argument.text, name: argument.text } as const;
+
+const target = {
+  name: result.text,
+  url: result.text,
+  batch: result.count,
+  format: result.enum(webhookFormats),
+} as const;
+const shownWebhook = result.object({ ...target, created: result.time, arn: result.text });
+const rotated = result.object({ name: result.text, secret: result.text });
 
 export const webhookCommands = {
   add: command(
     'webhook add',
     'manage',
     { ...named, url: argument.text, batch: argument.number, format: argument.text },
+    result.object({ ...target, arn: result.text, secret: result.text }),
     async (deps, { project, name, ...given }) => {
       const { id } = await deps.accounts.project(project);
       const definition = { url: readWebhookUrl(given.url), batch: given.batch, format: readFormat(given.format) };
@@ -32,16 +43,28 @@ export const webhookCommands = {
       return { ...definition, name, arn: await arnOf(deps, id, name), secret };
     },
   ),
-  list: command('webhook list', 'read', { project: argument.text }, async (deps, { project }) => {
-    const { id } = await deps.accounts.project(project);
-    return Promise.all((await deps.webhooks.of(id)).map((webhook) => shown(deps, webhook)));
-  }),
-  rotate: command('webhook rotate', 'manage', named, async ({ accounts, webhooks }, { project, name }) => {
+  list: command(
+    'webhook list',
+    'read',
+    { project: argument.text },
+    result.list(shownWebhook),
+    async (deps, { project }) => {
+      const { id } = await deps.accounts.project(project);
+      return Promise.all((await deps.webhooks.of(id)).map((webhook) => shown(deps, webhook)));
+    },
+  ),
+  rotate: command('webhook rotate', 'manage', named, rotated, async ({ accounts, webhooks }, { project, name }) => {
     return { name, secret: await webhooks.rotate((await accounts.project(project)).id, name) };
   }),
-  remove: command('webhook remove', 'manage', named, async ({ accounts, webhooks }, { project, name }) => {
-    await webhooks.remove((await accounts.project(project)).id, name);
-  }),
+  remove: command(
+    'webhook remove',
+    'manage',
+    named,
+    result.nothing,
+    async ({ accounts, webhooks }, { project, name }) => {
+      await webhooks.remove((await accounts.project(project)).id, name);
+    },
+  ),
 };
 
 /** @throws Refusal */

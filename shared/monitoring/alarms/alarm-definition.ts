@@ -13,7 +13,9 @@ export type ComparisonOperator = (typeof comparisonOperators)[number];
 export const missingDataTreatments = ['missing', 'ignore', 'breaching', 'notBreaching'] as const;
 export type MissingDataTreatment = (typeof missingDataTreatments)[number];
 
-export type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
+export const alarmStates = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
+
+export type AlarmState = (typeof alarmStates)[number];
 
 /** The targets to notify when an alarm enters each state. */
 type AlarmActions = Readonly<Record<AlarmState, readonly string[]>>;

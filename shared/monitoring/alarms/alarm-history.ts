@@ -7,7 +7,7 @@ import { monitoringKey, monitoringKeyParts, monitoringPartition } from '../../st
 import { settled } from '../../storage/table/settled.ts';
 
 /** The types of history entries; entries of the same millisecond sort in this order. */
-const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
+export const historyTypes = ['ConfigurationUpdate', 'StateUpdate', 'Action'] as const;
 
 type HistoryType = (typeof historyTypes)[number];
 

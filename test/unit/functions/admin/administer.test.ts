@@ -11,6 +11,7 @@ import { noObjectAttributes } from '../../../../shared/storage/versions/object-a
 import { defaultLimits } from '../../../../shared/protocol/limits.ts';
 import { alarmAdapters, SetClock } from '../../../support/storage/fixed-deps.ts';
 import { ephemeralStores } from '../../../../local/server/data-directory/ephemeral-stores.ts';
+import { expectDescribed } from '../../../support/storage/described.ts';
 import { MemoryTable } from '../../../support/storage/memory-table.ts';
 
 let deps: AdministrationDeps;
@@ -22,7 +23,11 @@ beforeEach(() => {
     blobs: ephemeralStores(new CryptoRandomness()).blobs,
     settings: { limits: defaultLimits, endpoint: 'https://s3.test', publicUrl: 'https://links.test', region: 'mars' },
   });
-  ask = (command, given = {}) => administer(administrationCommands, deps, { command, ...given });
+  ask = async (command, given = {}) => {
+    const answer = await administer(administrationCommands, deps, { command, ...given });
+    if (answer.ok) expectDescribed(command, answer.result);
+    return answer;
+  };
 });
 
 const result = async (answer: Promise<AdministrationAnswer>): Promise<unknown> => {
