@@ -2,8 +2,6 @@ import * as z from 'zod/mini';
 import { privileges } from '../../shared/access/identity.ts';
 import { retentionModes } from '../../shared/storage/versions/object-lock.ts';
 
-const { object, optional } = z;
-
 /** What results consist of. Units are in the descriptions, which clients read in the API's. */
 const text = z.string();
 const flag = z.boolean();
@@ -12,31 +10,42 @@ const time = z.int().register(z.globalRegistry, { description: 'Milliseconds sin
 const bytes = z.int().register(z.globalRegistry, { minimum: 0, description: 'Bytes' });
 
 export const result = {
-  ...{ text, flag, count, time, bytes, number: z.number(), literal: z.literal, enum: z.enum, object, optional },
+  ...{ text, flag, count, time, bytes, number: z.number(), literal: z.literal, enum: z.enum },
+  object: z.object,
+  optional: z.optional,
   /** Of a command that has no more to tell than that it is done: `null` in JSON. */
   nothing: z.void(),
   list: <One extends z.core.$ZodType>(one: One) => z.readonly(z.array(one)),
   record: z.readonly(z.record(z.string(), z.unknown())),
   texts: z.readonly(z.record(z.string(), text)),
   union: z.union,
+  /** What follows from something else, which describes it. */
+  any: z.optional(z.unknown()),
 } as const;
 
 const { list } = result;
 const stored = { created: time, suspended: flag } as const;
 
-export const customer = object({ customer: text, ...stored });
+export const customer = z.object({ customer: text, ...stored });
 
-export const project = object({
-  ...{ id: text, email: text, customer: text, displayName: text, accountNumber: optional(text), root: optional(text) },
-  ...{ bucketQuota: optional(count), ...stored },
+export const project = z.object({
+  ...{
+    id: text,
+    email: text,
+    customer: text,
+    displayName: text,
+    accountNumber: z.optional(text),
+    root: z.optional(text),
+  },
+  ...{ bucketQuota: z.optional(count), ...stored },
 });
 
-export const user = object({ user: text, name: text, project, privileges: list(z.enum(privileges)), ...stored });
+export const user = z.object({ user: text, name: text, project, privileges: list(z.enum(privileges)), ...stored });
 
-export const key = object({ accessKeyId: text, user: text, until: optional(time), ...stored });
+export const key = z.object({ accessKeyId: text, user: text, until: z.optional(time), ...stored });
 
-export const newKey = object({ accessKeyId: text, secretAccessKey: text, user: text });
+export const newKey = z.object({ accessKeyId: text, secretAccessKey: text, user: text });
 
-export const locked = object({
-  ...{ key: text, versionId: text, hold: flag, mode: optional(z.enum(retentionModes)), until: optional(time) },
+export const locked = z.object({
+  ...{ key: text, versionId: text, hold: flag, mode: z.optional(z.enum(retentionModes)), until: z.optional(time) },
 });

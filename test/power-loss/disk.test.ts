@@ -63,6 +63,15 @@ describe('the disk', () => {
     expect(left(events, synced)).toEqual({ a: '' });
   });
 
+  it('syncs a write whose process was killed in it, if the file has it, and not before', () => {
+    const [begin] = write('a', 0, 'one', true) as [DiskEvent];
+    const killed: DiskEvent = { type: 'killed', call: (begin as { call: string }).call };
+    const events = [create('a'), ...sync('root'), begin, killed];
+    expect(left(events, synced)).toEqual({ a: '' });
+    expect(left(events, newest)).toEqual({ a: 'one' });
+    expect(left([...events, ...sync('a')], synced)).toEqual({ a: 'one' });
+  });
+
   it('may write sectors in any order', () => {
     const [first, second] = ['1'.repeat(512), '2'.repeat(512)];
     const events = [create('a'), ...sync('root'), ...write('a', 0, first), ...write('a', 512, second)];

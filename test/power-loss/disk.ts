@@ -105,6 +105,12 @@ export class Disk {
         call.end(call, event.result);
         return;
       }
+      case 'killed': {
+        const call = this.#calls.get(event.call);
+        this.#calls.delete(event.call);
+        if (call) call.ended = this.#now;
+        return;
+      }
       case 'answer':
         return;
     }

@@ -18,6 +18,8 @@ export type DiskEvent =
   | { readonly type: 'sync'; readonly call: string; readonly inode: string }
   /** A write, truncation or sync has ended. */
   | { readonly type: 'end'; readonly call: string; readonly result: number }
+  /** The process was killed in a write which the file has, as who reads it sees, and the next sync makes durable. */
+  | { readonly type: 'killed'; readonly call: string }
   /** A response is sent. */
   | { readonly type: 'answer'; readonly requestId: string };
 
@@ -57,6 +59,15 @@ export function encodeName(type: 'create' | 'unlink', path: string, inode = 0): 
   return Buffer.concat([event, text]);
 }
 
+/** Returns the end of a write by the death of its process. */
+export function encodeKilled(call: string): Buffer {
+  const event = Buffer.alloc(13);
+  event.writeUInt32LE(event.length - 4, 0);
+  event.write('K', 4);
+  event.writeBigUInt64LE(BigInt(call), 5);
+  return event;
+}
+
 function eventOf(type: string, call: string, rest: Buffer): DiskEvent {
   const inode = (): string => String(rest.readBigUInt64LE(0));
   const number = (): number => Number(rest.readBigUInt64LE(8));
@@ -85,6 +96,8 @@ function eventOf(type: string, call: string, rest: Buffer): DiskEvent {
       return { type: 'sync', call, inode: inode() };
     case 'E':
       return { type: 'end', call, result: Number(rest.readBigInt64LE(0)) };
+    case 'K':
+      return { type: 'killed', call };
     case 'A':
       return { type: 'answer', requestId: rest.toString() };
     default:

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { PooledClient } from '../support/clients/pooled-client.ts';
 import { alice, startService, type Service, type ServiceOptions } from '../support/programs/server.ts';
 import { choiceOf } from './cuts.ts';
 import { Disk } from './disk.ts';
-import { cutTornEvent, encodeName, readRecord, type DiskEvent } from './record.ts';
+import { cutTornEvent, encodeKilled, encodeName, readRecord, type DiskEvent } from './record.ts';
 import { Client, sharedBuckets, type Mix } from './workload.ts';
 
 /** A run of the service, with everything that it did to its disk. */
@@ -94,6 +94,7 @@ export async function record(
     if (isFirst) {
       await service.kill();
       await recordLastNames(file, root, (processes + 1) * threadsOfProcess);
+      await recordLastWrites(file, root);
     }
     isStopped = true;
     await work;
@@ -126,6 +127,27 @@ async function recordLastNames(file: string, root: string, most: number): Promis
   if (created.length + removed.length > most) throw new Error(`not recorded: ${[...created, ...removed].join(' ')}`);
   for (const path of created) await appendFile(file, encodeName('create', path, (await stat(path)).ino));
   for (const path of removed) await appendFile(file, encodeName('unlink', path));
+}
+
+/**
+ * Adds to the record of killed processes that the writes they died in were carried out, where the files show it: the next process goes on from
+ * these, and what it syncs includes them.
+ */
+async function recordLastWrites(file: string, root: string): Promise<void> {
+  const events = await readRecord(file);
+  const ended = new Set(events.flatMap((event) => (event.type === 'end' ? [event.call] : [])));
+  const paths = new Map<string, string>();
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    paths.set(String((await stat(path)).ino), path);
+  }
+  for (const event of events) {
+    if (event.type !== 'write' || ended.has(event.call)) continue;
+    const path = paths.get(event.inode);
+    const content = path === undefined ? Buffer.alloc(0) : await readFile(path);
+    if (content.subarray(event.offset, event.offset + event.bytes.length).equals(event.bytes))
+      await appendFile(file, encodeKilled(event.call));
+  }
 }
 
 async function createBuckets(service: Service): Promise<string[]> {
