@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Jobs } from './jobs.ts';
 import { result } from './results.ts';
 import type { Administration } from '../../shared/accounts/administration.ts';
 import type { UserPolicies } from '../../shared/accounts/user-policies.ts';
@@ -43,6 +44,8 @@ export interface AdministrationDeps {
   readonly table: KeyValueTable;
   readonly clock: Clock;
   readonly settings: ServiceSettings;
+  /** Undefined: no service runs here that could do them. */
+  readonly jobs: Jobs | undefined;
 }
 
 const text = z.string('a string');

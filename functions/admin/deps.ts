@@ -17,6 +17,7 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
+import type { Jobs } from './jobs.ts';
 import type { AdministrationDeps, ServiceSettings } from './command.ts';
 
 /** The adapters and settings of a composition root for administration. */
@@ -31,6 +32,8 @@ export interface AdministrationAdapters {
   /** The available alarm actions. */
   readonly actionKinds: ReadonlySet<ActionKind>;
   readonly settings: ServiceSettings;
+  /** Those of the service, where one runs. */
+  readonly jobs?: Jobs | undefined;
 }
 
 /** Returns the dependencies of administrative commands for these adapters. */
@@ -40,7 +43,7 @@ export function administrationDeps(adapters: AdministrationAdapters): Administra
   const buckets = new Buckets(adapters);
   const recorder = new EventRecorder({ buckets });
   return {
-    ...{ table, clock, settings, accounts, buckets },
+    ...{ table, clock, settings, accounts, buckets, jobs: adapters.jobs },
     keys: new KeyAdministration(adapters, accounts),
     policies: new UserPolicies(adapters, accounts),
     objects: new Objects({ ...adapters, buckets, recorder }),

@@ -9,6 +9,7 @@ import { Administration } from '../../shared/accounts/administration.ts';
 import { Operators } from '../../shared/accounts/operators.ts';
 import { administrationDeps } from '../../functions/admin/deps.ts';
 import { startAdminServer, type AdminServer, type Commands } from './administration/admin-server.ts';
+import { ProgramJobs } from './administration/program-jobs.ts';
 import { serviceSettings } from './administration/service-settings.ts';
 import { localActionKinds } from './schedules/monitoring-schedule.ts';
 import { readAccountsFile } from './first-start/accounts-file.ts';
@@ -93,6 +94,8 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
         ? await startProcesses(options, { ...directory, service, handler, log, output, reports, scrape })
         : undefined;
     const url = processes?.url ?? (await service.listen(handler));
+    const jobs = directory && new ProgramJobs({ options, program: process.argv[1]!, clock, randomness });
+    if (jobs) service.closeWith(() => jobs.stop());
     const adminServer =
       options.adminPort === 0
         ? undefined
@@ -109,7 +112,7 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
               new Administration({ table: stores.table, clock, randomness }),
             ),
             administration: administrationDeps({
-              ...{ ...stores, clock, randomness, actionKinds: localActionKinds },
+              ...{ ...stores, clock, randomness, actionKinds: localActionKinds, jobs },
               settings: serviceSettings({ ...options, port: Number(new URL(url).port) }),
             }),
           });

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Job } from '../../functions/admin/jobs.ts';
 import { administrationCommands } from '../../local/cli/commands/administration-commands.ts';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { runWarm } from '../support/programs/warm-program.ts';
 import { startService, type Service } from '../support/programs/server.ts';
 import { freePort } from '../support/runs/free-port.ts';
+import { untilFound } from '../support/runs/eventually.ts';
 import { expectDescribed } from '../support/storage/described.ts';
 
 /** The API of operators, as a client asks that was generated from its description. */
@@ -147,6 +149,15 @@ describe('a client that is generated from the description', () => {
     await ask('events replay', { project });
     await ask('webhook remove', { project, name: 'pictures' });
 
+    const { id: job } = await ask<Job>('job start', { job: 'scrub', content: true });
+    const again = await client['jobStart']!({ body: { job: 'scrub' } });
+    expect(again.error).toMatchObject({ status: 409, detail: `a scrub is running already: ${job}` });
+    await untilFound(async () => (await ask<Job>('job show', { id: job })).state !== 'running');
+    expect(await ask('job show', { id: job })).toMatchObject({ state: 'done', result: { findings: [] } });
+    const { id: other } = await ask<Job>('job start', { job: 'release' });
+    expect(await ask('job cancel', { id: other })).toMatchObject({ state: 'cancelled' });
+    expect(await ask('job list')).toMatchObject([{ id: job }, { id: other }]);
+
     expect(await ask('audit', { since: 3_600_000, bucket })).toMatchObject({ region: 'us-east-1' });
     const { id: bucketId } = await ask<{ id: string }>('bucket contents', { bucket });
     for (let isDone = false; !isDone;)
@@ -162,6 +173,17 @@ describe('a client that is generated from the description', () => {
     // Only a project with an event that was given up has one to show: test/api/bucket-notification.test.ts.
     const left = administrationCommands.map(({ name }) => name).filter((name) => !asked.has(name));
     expect(left).toEqual(['events show']);
+  });
+
+  it.each([
+    ['jobStart', { job: 'backup' }, 'the service has no target for backups: start it with --backup-to'],
+    ['jobStart', { job: 'release', repair: true }, 'a release has no options'],
+    ['jobStart', { job: 'rm -rf /' }, 'job must be one of scrub, release, backup'],
+    ['jobShow', { id: '../x' }, 'there is no job "../x": the service may have been restarted'],
+    ['jobCancel', { id: 'nothing' }, 'there is no job "nothing": the service may have been restarted'],
+  ])('is refused jobs that cannot be (%s, %j)', async (name, body, detail) => {
+    const { error } = await client[name]!({ body });
+    expect(error).toMatchObject({ status: 409, detail });
   });
 
   it('gets refusals as problem details', async () => {

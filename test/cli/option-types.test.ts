@@ -104,6 +104,7 @@ const operands: Readonly<Record<string, { readonly takes: string; readonly refus
     refuses: ['', '{', '[]', '{}'],
   },
   id: { takes: 'AP6w61-P5FSALQ75-H-fIgggzpaO', refuses: [''] },
+  job: { takes: 'scrub', refuses: ['', 'rm'] },
   key: { takes: 'hello.txt', refuses: [''] },
   'key id': { takes: 'STILYOUS4EQOCTROTQOJ', refuses: ['', 'a,b', 'a b'] },
   name: { takes: 'thumbnails', refuses: ['', 'a b', 'a:b'] },

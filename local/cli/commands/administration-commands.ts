@@ -6,6 +6,7 @@ import { bucketCommands } from './bucket.ts';
 import { customerCommands } from './customer.ts';
 import { envCommands } from './env.ts';
 import { eventsCommands } from './events.ts';
+import { jobCommands } from './job.ts';
 import { keyCommands } from './key.ts';
 import { linkCommands } from './link.ts';
 import { metricsCommands } from './metrics.ts';
@@ -39,4 +40,5 @@ export const administrationCommands: readonly AdministrationCommand<never, unkno
   auditCommands,
   webhookCommands,
   eventsCommands,
+  jobCommands,
 ].flatMap((commands) => Object.values<AdministrationCommand<never, unknown>>(commands));

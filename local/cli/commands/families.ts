@@ -8,6 +8,7 @@ import { customerFamily } from './customer.ts';
 import { doctorCommand } from './doctor.ts';
 import { envCommand } from './env.ts';
 import { eventsFamily } from './events.ts';
+import { jobFamily } from './job.ts';
 import { keyFamily } from './key.ts';
 import { linkFamily } from './link.ts';
 import { metricsFamily } from './metrics.ts';
@@ -39,6 +40,7 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
       scrubCommand,
       doctorCommand,
       compactCommand,
+      jobFamily,
     ],
   ],
   [

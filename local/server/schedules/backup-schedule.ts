@@ -1,8 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
 import type { StartOptions } from '../../../shared/command-line/start-options.ts';
+import { runProgram, type ProgramRun } from './program-run.ts';
 import { onTheClock, type Schedule } from './schedule.ts';
 
 const failure = 'the backup failed';
@@ -19,23 +18,14 @@ type BackupOptions = Pick<StartOptions, 'data' | 'backupEvery' | 'backupPassphra
  * does it, so that requests do not wait for its work.
  */
 export function scheduleBackups(options: BackupOptions, clock: Clock, telemetry: Telemetry): Schedule {
-  let running: ChildProcess | undefined;
+  let running: ProgramRun | undefined;
   const backUp = async (): Promise<void> => {
-    const child = spawn(process.execPath, [options.program, ...commandOf(options)], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    running = child;
-    const output = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name]
-        .setEncoding('utf8')
-        .on('data', (text: string) => (output[name] = (output[name] + text).slice(-maxOutput)));
-    }
-    const [code] = (await once(child, 'close')) as [number | null];
+    running = runProgram(options.program, backupCommand(options));
+    const { code, stdout, stderr } = await running.ended;
     running = undefined;
     // It prints what it made also if something could not be read.
-    if (output.stdout !== '') telemetry.note('a backup was made', shown(output.stdout));
-    if (code !== 0 && !isStopping) telemetry.problem(failure, undefined, { said: output.stderr.trim() });
+    if (stdout !== '') telemetry.note('a backup was made', shown(stdout));
+    if (code !== 0 && !isStopping) telemetry.problem(failure, undefined, { said: stderr.trim() });
   };
   let isStopping = false;
   const schedule = onTheClock(options.backupEvery, clock, backUp, telemetry, failure);
@@ -48,10 +38,16 @@ export function scheduleBackups(options: BackupOptions, clock: Clock, telemetry:
   };
 }
 
-/** The characters of its output that are kept, the last ones. */
-const maxOutput = 10_000;
-
-function commandOf({ to, data, backupPassphraseFile: file }: BackupOptions): readonly string[] {
+/** Returns the arguments of the command that backs up a data directory as its service was told to. */
+export function backupCommand({
+  to,
+  data,
+  backupPassphraseFile: file,
+}: {
+  readonly to: string;
+  readonly data: string;
+  readonly backupPassphraseFile?: string | undefined;
+}): readonly string[] {
   return ['backup', 'create', to, '--data', data, '--json', ...(file === undefined ? [] : ['--passphrase-file', file])];
 }
 

@@ -43,6 +43,17 @@ async function user(): Promise<void> {
 }
 
 describe('administration', () => {
+  it('has no jobs where no service runs', async () => {
+    for (const [command, given] of [
+      ['job start', { job: 'scrub' }],
+      ['job list', {}],
+      ['job show', { id: 'one' }],
+      ['job cancel', { id: 'one' }],
+    ] as const) {
+      expect(await ask(command, given)).toEqual({ ok: false, error: expect.stringContaining('--endpoint') as string });
+    }
+  });
+
   it('makes customers, projects, users and keys, and shows them', async () => {
     await user();
     const { accessKeyId } = (await result(ask('key create', { user: 'shop:ci@acme', random: true }))) as NewKey;
