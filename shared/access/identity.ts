@@ -68,7 +68,7 @@ export interface User extends Credential {
 }
 
 /** A part of this service that acts for a bucket. It gets only what an ACL or a policy grants to it by name. */
-export interface ServicePrincipal {
+interface ServicePrincipal {
   readonly kind: 'service';
   /** As policies name it. */
   readonly name: typeof logDelivery;

@@ -34,8 +34,8 @@ export type ParsedRecord = Readonly<Record<(typeof names)[number], string>>;
 
 /** Splits a record as the patterns do that AWS documents for Athena: at spaces, but for what is in quotes or brackets. */
 export function fieldsOf(line: string): readonly string[] {
-  const found = [...line.trimEnd().matchAll(/"([^"]*)"|\[([^\]]*)\]|(\S+)/g)];
-  return found.map(([, quoted, bracketed, bare]) => quoted ?? bracketed ?? bare!);
+  const found = line.trimEnd().match(/"[^"]*"|\[[^[\]]*\]|[^\s[\]"]+/g) ?? [];
+  return found.map((field) => field.replace(/^["[](.*)["\]]$/, '$1'));
 }
 
 /** Parses the records of a log object. */
