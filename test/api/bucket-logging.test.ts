@@ -78,7 +78,9 @@ describe.skipIf(isCloud)('the setting of an access log', () => {
     const bucket = await service.bucket();
     const to = (TargetBucket: string, client = service.client) =>
       put(bucket, { LoggingEnabled: { TargetBucket, TargetPrefix: '' } }, client);
-    await expect(to(service.freeName())).rejects.toEqual(invalidTarget);
+    for (const none of [service.freeName(), 'ü/'.repeat(1000), '']) {
+      await expect(to(none)).rejects.toEqual(invalidTarget);
+    }
 
     // Of a stranger who lets everybody write.
     const foreign = service.freeName('foreign');
