@@ -19,7 +19,6 @@ const excluded: ReadonlySet<string> = new Set([
   'encryption',
   'intelligent-tiering',
   'inventory',
-  'logging',
   'metadataConfiguration',
   'metadataInventoryTable',
   'metadataJournalTable',

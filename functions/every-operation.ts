@@ -8,6 +8,7 @@ export {
   getBucketLifecycleConfiguration,
   putBucketLifecycleConfiguration,
 } from './bucket/bucket-lifecycle.ts';
+export * from './bucket/bucket-logging.ts';
 export * from './bucket/bucket-monitoring.ts';
 export * from './bucket/bucket-notification.ts';
 export * from './bucket/bucket-ownership-controls.ts';

@@ -110,6 +110,8 @@ export const deleteObjects = defineOperation({
     return { outcomes, quiet: document.quiet };
   },
 
+  deletionsOf: ({ outcomes }) => outcomes,
+
   render: ({ outcomes, quiet }, _, { settings }) => {
     const shown = quiet ? outcomes.filter((outcome) => 'code' in outcome) : outcomes;
     return { xml: deleteResult.write(shown, settings.xmlNamespace) };

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/access/rights.ts';
 import type { DocumentType } from '../../shared/documents/schema.ts';
-import { acceleration, logging, requestPayment } from '../../shared/documents/stubs.ts';
+import { acceleration, requestPayment } from '../../shared/documents/stubs.ts';
 import { S3Error, type PlainErrorCode } from '../../shared/errors/s3-error.ts';
 import { xmlBody } from '../../shared/protocol/bodies/xml-body.ts';
 import { defineOperation, type AnyOperation, emptyXml } from '../../shared/protocol/operation.ts';
@@ -31,7 +31,7 @@ function reading(
 
 /**
  * Accepts only the configuration that GET returns, which Terraform puts to remove a configuration; anything else is not supported.
- * https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/s3/bucket_logging.go
+ * https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/s3/bucket_request_payment_configuration.go
  */
 function writing(name: ImplementedName, action: Action, document: DocumentType<unknown>): AnyOperation {
   return defineOperation({
@@ -53,8 +53,6 @@ export const stubs: readonly AnyOperation[] = [
   reading('GetBucketAccelerateConfiguration', 'GetAccelerateConfiguration', (namespace) =>
     acceleration.write(undefined, namespace),
   ),
-  reading('GetBucketLogging', 'GetBucketLogging', (namespace) => logging.write(undefined, namespace)),
   reading('GetBucketReplication', 'GetReplicationConfiguration', 'ReplicationConfigurationNotFoundError'),
   writing('PutBucketRequestPayment', 'PutBucketRequestPayment', requestPayment),
-  writing('PutBucketLogging', 'PutBucketLogging', logging),
 ];

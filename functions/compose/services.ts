@@ -55,12 +55,14 @@ export function composeServices(
     counters = countersOfMany,
     logIsWritten,
     eventTargets,
+    deliversAccessLogs,
   }: {
     readonly projects: Projects;
     readonly settings: Settings;
     readonly counters?: (usage: Usage) => Counters;
     readonly logIsWritten?: Services['logIsWritten'];
     readonly eventTargets?: EventTargets;
+    readonly deliversAccessLogs?: boolean;
   },
 ): Services {
   const { blobs, clock } = adapters;
@@ -84,5 +86,6 @@ export function composeServices(
     settings,
     logIsWritten,
     eventTargets,
+    deliversAccessLogs,
   };
 }

@@ -44,6 +44,8 @@ export const uploadPartCopy = defineOperation({
     };
   },
 
+  sourceOf: ({ copy }) => copy.source,
+
   authorise: ({ bucket, key, uploadId, copy }) => [
     readQuestion(copy.source),
     { action: 'PutObject', bucket, key, uploadId, facts: { ...copyFacts(copy.source), ...creates(false) } },

@@ -75,6 +75,8 @@ export const copyObject = defineOperation({
     };
   },
 
+  sourceOf: ({ copy }) => copy.source,
+
   authorise: ({ copy, conditions, upload, taggingDirective }, request) => [
     readQuestion(copy.source),
     ...uploadQuestions(request, request.fields, taggingDirective === 'REPLACE' ? upload.tags : [], {

@@ -1,7 +1,7 @@
-import { isRoot, rootArn, userArn } from '../../shared/access/user-arn.ts';
+import { federatedArn, isRoot, rootArn, userArn } from '../../shared/access/user-arn.ts';
 import { callerIdentity } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
-import { federatedArn, federatedId } from './federated-user.ts';
+import { federatedId } from './federated-user.ts';
 
 /**
  * Tells who signed the request. No policy can deny it.

@@ -2,7 +2,8 @@ import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
 import { federationToken } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
 import { optional, refused, text } from '../../shared/protocol/query-api/parameters.ts';
-import { federatedArn, federatedId } from './federated-user.ts';
+import { federatedArn } from '../../shared/access/user-arn.ts';
+import { federatedId } from './federated-user.ts';
 import { duration, temporaryKey } from './temporary-key.ts';
 
 /**

@@ -40,6 +40,7 @@ import { composeServices, type Counters } from '../../functions/compose/services
 import { requestIds } from '../../shared/node-http/request-ids.ts';
 import { MeteredTelemetry } from '../../shared/telemetry/charged-telemetry.ts';
 import { heldUntil } from './backup/backup-leases.ts';
+import { startAccessLogs, type AccessLogs, type LogKeeper } from './schedules/access-logs.ts';
 import { FeedRunner } from './schedules/feed-runner.ts';
 import { ensureInitialState } from './first-start/initial-buckets.ts';
 import { scheduleLifecycle } from './schedules/lifecycle-schedule.ts';
@@ -99,6 +100,8 @@ interface Primary {
   readonly logIsWritten: () => Promise<boolean>;
   /** Called when a request ends in 503, since a store could not serve it. */
   readonly refused: (isDiskFull: boolean) => void;
+  /** Takes records of access logs. */
+  readonly logKeeper: LogKeeper;
 }
 
 /** What is known of the delivery of events. */
@@ -130,7 +133,11 @@ export interface EmbeddedService {
     readonly serviceReaders: ServiceReaders;
     /** Tells that a store could not serve a request. */
     readonly refused: (isDiskFull: boolean) => void;
+    /** Takes records of access logs. */
+    readonly logKeeper: LogKeeper;
   };
+  /** Returns what has become of the records of access logs; undefined in a worker. */
+  readonly accessLogs: AccessLogs['state'];
   /** The data that requests of this process may still read. */
   readonly readers: Readers;
   /** The delivery of events; undefined in a worker. */
@@ -205,6 +212,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage),
       logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
       eventTargets: new EventTargets({ webhooks, caller }),
+      deliversAccessLogs: true,
     },
   );
   if (!primary) {
@@ -231,9 +239,15 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
           telemetry.note(`${records} audit records were lost: too many acts, or the table did not answer`),
         );
   const auditing = audit && repeat(second, clock, () => audit.flush(), telemetry, 'writing audit records failed');
+  const logKeeper = primary?.logKeeper;
+  const accessLogs = startAccessLogs(
+    { services, accessKeys: accounts, clock, randomness, telemetry, hostId, primary: logKeeper },
+    options,
+  );
   const pipeline = new Pipeline({
     services,
     audit,
+    accessLog: accessLogs.log,
     operations,
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(telemetry, meter),
@@ -251,7 +265,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
 
   const stopSchedules = async (): Promise<void> => {
     stopping.abort();
-    await Promise.all([background?.stop(), meterReader.stop(), auditing?.stop()]);
+    await Promise.all([background?.stop(), meterReader.stop(), auditing?.stop(), accessLogs.stop()]);
   };
   const closeStores = async (): Promise<void> => {
     await Promise.all([table.close(), blobs.close()]);
@@ -265,7 +279,8 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     audit,
     hostId,
     consoleOrigins,
-    kept: { mutex, rates: ownRates, drain, serviceReaders, refused },
+    kept: { mutex, rates: ownRates, drain, serviceReaders, refused, logKeeper: accessLogs.keeper },
+    accessLogs: accessLogs.state,
     readers,
     events: background && { backlog: background.backlog, oldest: () => background.deliveries.oldest },
     actions: {
@@ -276,6 +291,8 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       await stopSchedules();
       // On a full disk, counts are lost and the rest of the feed waits for the next start.
       await meter.flush().catch((error: unknown) => telemetry.problem('saving request counts failed', error));
+      // Their objects are changes, which are followed below.
+      await accessLogs.flush().catch((error: unknown) => telemetry.problem('delivering access logs failed', error));
       await audit?.flush().catch((error: unknown) => telemetry.problem('writing audit records failed', error));
       await background?.feed.stop().catch((error: unknown) => {
         background.feed.abandon();

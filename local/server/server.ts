@@ -81,6 +81,7 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
       data: directory && options.data,
       perBucket: options.metricsBuckets,
       events: () => service.composed.events,
+      accessLogs: () => service.composed.accessLogs?.(),
       log: output,
     };
     const metrics = measurements && new Metrics(measurements, new StoreMetrics(kept), reports);

@@ -3,7 +3,7 @@ import type { Caller } from './identity.ts';
 /** https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#permissions */
 export type Permission = 'READ' | 'WRITE' | 'READ_ACP' | 'WRITE_ACP' | 'FULL_CONTROL';
 
-/** The predefined groups. LogDelivery can be granted permissions, but no caller belongs to it. */
+/** The predefined groups. To LogDelivery belongs only what delivers access logs. */
 export type Group = 'AllUsers' | 'AuthenticatedUsers' | 'LogDelivery';
 
 /** The recipient of a grant: all users of a project (by its canonical id), or a group. */
@@ -50,6 +50,10 @@ const cannedAcls = {
   'authenticated-read': [['AuthenticatedUsers', 'READ']],
   'bucket-owner-read': [['BucketOwner', 'READ']],
   'bucket-owner-full-control': [['BucketOwner', 'FULL_CONTROL']],
+  'log-delivery-write': [
+    ['LogDelivery', 'WRITE'],
+    ['LogDelivery', 'READ_ACP'],
+  ],
   // Grants access to Amazon EC2, which does not exist here.
   'aws-exec-read': [],
 } as const satisfies Readonly<Record<string, readonly (readonly [Party, Permission])[]>>;
@@ -104,7 +108,7 @@ export function isOwnersAlone(acl: Acl, project: string): boolean {
 function isAmong(caller: Caller, grantee: Grantee): boolean {
   if ('project' in grantee) return caller.kind === 'user' && caller.project.id === grantee.project;
   if (grantee.group === 'AllUsers') return true;
-  return grantee.group === 'AuthenticatedUsers' && caller.kind === 'user';
+  return caller.kind === (grantee.group === 'LogDelivery' ? 'service' : 'user');
 }
 
 const permissionCodes = {

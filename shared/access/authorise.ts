@@ -115,7 +115,7 @@ export async function mayDo(
   const need = question.isNew ? writing : needOf(question.action);
   if (need.on === 'oneself') return caller.kind === 'user';
   if (question.anyKey && need.on !== 'owner' && bucket !== undefined) return mayDoAny(caller, bucket, evidence);
-  const asked = caller.kind === 'anonymous' ? 'allow' : evidence.identity();
+  const asked = caller.kind === 'user' ? evidence.identity() : 'allow';
   const identity = typeof asked === 'string' ? asked : await asked;
   const isAllowedByOwn = identity === 'full' || identity === 'allow';
   const isLimited = identity === 'limited';

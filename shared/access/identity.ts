@@ -67,8 +67,22 @@ export interface User extends Credential {
   readonly rights: IdentityRights;
 }
 
+/** A part of this service that acts for a bucket. It gets only what an ACL or a policy grants to it by name. */
+interface ServicePrincipal {
+  readonly kind: 'service';
+  /** As policies name it. */
+  readonly name: typeof logDelivery;
+  /** The ARN of the bucket for which it acts. */
+  readonly sourceArn: string;
+  /** The project that owns that bucket. */
+  readonly sourceAccount: Project;
+}
+
+/** The service principal that delivers access logs: https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html */
+export const logDelivery = 'logging.s3.amazonaws.com';
+
 /** The sender of a request. Anonymous callers get only what an ACL or a policy grants to everyone. */
-export type Caller = User | { readonly kind: 'anonymous' };
+export type Caller = User | ServicePrincipal | { readonly kind: 'anonymous' };
 
 export const anonymous: Caller = { kind: 'anonymous' };
 

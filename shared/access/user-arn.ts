@@ -14,3 +14,8 @@ export function userArn(account: string, { name, path = '/' }: Pick<User, 'name'
 export function rootArn(account: string): string {
   return `arn:aws:iam::${account}:root`;
 }
+
+/** Returns the ARN of somebody to whom a user of an account gave a temporary key. */
+export function federatedArn(account: string, name: string): string {
+  return `arn:aws:sts::${account}:federated-user/${name}`;
+}

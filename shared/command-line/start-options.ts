@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { day, minute } from '../ports/durations.ts';
+import { day, minute, second } from '../ports/durations.ts';
 import { backupPlace } from './backup-place.ts';
 import { duration } from './durations.ts';
 import { limits } from './limits.ts';
@@ -234,6 +234,22 @@ export const startOptions = {
       default: 90,
     },
   ),
+  accessLogInterval: administration(
+    duration.check(z.minimum(second, 'Must be at least 1s.'), z.maximum(day, 'Must be at most 24h.')),
+    {
+      takes: 'time',
+      help: 'how often access logs of buckets are delivered, by the clock in UTC: 10s, 5m, 1h',
+      remark: 'See [access-logs.md](access-logs.md)',
+      default: 5 * minute,
+      defaultText: '5m',
+    },
+  ),
+  /** Writes the source region, the last field of records in access logs. */
+  accessLogSourceRegion: administration(onOrOff(), {
+    help: 'leave the last field out of access logs, the source region',
+    remark: 'For readers that expect 26 fields',
+    default: true,
+  }),
   region: signatures(values.region, { takes: 'name', help: 'region of the service', default: 'us-east-1' }),
   /** Refuses signatures for other regions. */
   strictRegion: signatures(onOrOff(), {

@@ -31,7 +31,7 @@ function readGrantee(element: XmlElement): Grantee {
   return { by, name: element.one(named).text, ...(displayName !== undefined && { displayName }) };
 }
 
-const grantee: Field<Grantee> = {
+export const grantee: Field<Grantee> = {
   name: 'Grantee',
   read: (parent) => readGrantee(parent.one('Grantee')),
   write: ({ by, name, displayName }) => {

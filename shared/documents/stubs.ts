@@ -32,8 +32,5 @@ const nothing = (what: string): Content<unknown> => ({
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketAccelerateConfiguration.html */
 export const acceleration = documentType('AccelerateConfiguration', nothing('Transfer acceleration'));
 
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketLogging.html */
-export const logging = documentType('BucketLoggingStatus', nothing('Server access logging'));
-
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketPolicyStatus.html */
 export const policyStatus = documentType('PolicyStatus', only('IsPublic', boolean));

@@ -27,6 +27,7 @@ function eventNameOf(origin: Origin, { change, version }: KeyChange): EventName 
   const kind = origin.by === 'lifecycle' ? 'LifecycleExpiration' : 'ObjectRemoved';
   if (change === 'removed') return `${kind}:Delete`;
   if (change === 'put' && version.marker) return `${kind}:DeleteMarkerCreated`;
+  if (origin.by === 'log delivery') return 'ObjectCreated:Put';
   return origin.by === 'request' ? names[origin.operation] : undefined;
 }
 

@@ -86,6 +86,8 @@ export interface RequestMessage {
   readonly secure: boolean;
   /** The version of TLS, such as `1.3`, if the client's own connection is known. */
   readonly tlsVersion?: string | undefined;
+  /** Returns the cipher of the same connection, by OpenSSL's name. */
+  readonly tlsCipher?: (() => string) | undefined;
   /** Returns the number of body bytes read. */
   readonly received?: (() => number) | undefined;
   /** The client's address, as reported by trusted hops only; {@link unknownAddress} if they report something else. */

@@ -74,6 +74,7 @@ async function respond(
     (request.socket as Partial<TLSSocket>).encrypted === true,
     fields,
   );
+  const version = remoteAddress === request.socket.remoteAddress ? tlsVersion(request) : undefined;
   const isSurplus = connections?.isSurplus(request.socket) === true;
   const answer = await handler.handle({
     method: request.method ?? '',
@@ -83,7 +84,8 @@ async function respond(
     received: () => body.received,
     secure,
     remoteAddress,
-    tlsVersion: remoteAddress === request.socket.remoteAddress ? tlsVersion(request) : undefined,
+    tlsVersion: version,
+    tlsCipher: version === undefined ? undefined : () => (request.socket as TLSSocket).getCipher().name,
     isSurplus,
     isFormer: isFormer(request),
     cutOff: () => void request.socket.destroy(),

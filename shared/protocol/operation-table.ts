@@ -111,6 +111,8 @@ const operationTable = {
   DeleteBucketTagging: { billed: 'free', lane: 'control', routes: [bucket('DELETE', { query: 'tagging' })] },
   GetObjectLockConfiguration: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'object-lock' })] },
   PutObjectLockConfiguration: { billed: 'a', lane: 'control', routes: [bucket('PUT', { query: 'object-lock' })] },
+  GetBucketLogging: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'logging' })] },
+  PutBucketLogging: { billed: 'a', lane: 'control', routes: [bucket('PUT', { query: 'logging' })] },
 
   // Quota, monitoring and alarms: Stillage's own
   GetBucketQuota: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'quota' })] },
@@ -128,8 +130,6 @@ const operationTable = {
   PutBucketRequestPayment: { billed: 'b', lane: 'control', routes: [bucket('PUT', { query: 'requestPayment' })] },
   GetBucketAccelerateConfiguration: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'accelerate' })] },
   PutBucketAccelerateConfiguration: { routes: [bucket('PUT', { query: 'accelerate' })] },
-  GetBucketLogging: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'logging' })] },
-  PutBucketLogging: { billed: 'b', lane: 'control', routes: [bucket('PUT', { query: 'logging' })] },
   GetBucketNotificationConfiguration: {
     billed: 'b',
     lane: 'control',

@@ -24,6 +24,8 @@ import type { EventLoopBudget } from '../ports/event-loop.ts';
 import type { Form } from './bodies/form.ts';
 import type { Limits } from './limits.ts';
 import type { Payload } from './bodies/payload.ts';
+import type { Place as ObjectPlace } from './objects/questions.ts';
+import type { LoggedDeletion } from './request-trace.ts';
 import type { RequestView } from './authorisation/request-view.ts';
 import type { ImplementedName, Level, OperationName } from './operation-table.ts';
 
@@ -103,6 +105,8 @@ export interface Services {
   readonly logIsWritten?: (() => Promise<boolean>) | undefined;
   /** Where events of buckets are delivered. Undefined: nowhere. */
   readonly eventTargets?: EventTargets | undefined;
+  /** True if access logs of buckets are delivered. */
+  readonly deliversAccessLogs?: boolean | undefined;
 }
 
 /**
@@ -228,6 +232,10 @@ export interface Operation<On extends Level, Body extends BodyMode, Input, Outpu
    */
   findSubject?(input: Input, context: SubjectContext): Promise<void>;
   act(input: Input, context: Context<On, NoInfer<Body>>): Promise<Output>;
+  /** Returns the source of a copy, which has a record of its own in the access log of its bucket. */
+  sourceOf?(input: Input): ObjectPlace;
+  /** Returns what it did to each of its keys, which have records of their own in the access log. */
+  deletionsOf?(output: Output): readonly LoggedDeletion[];
   render(output: Output, input: Input, request: RequestHead<On, NoInfer<Body>>): Answer;
 }
 

@@ -20,6 +20,8 @@ import { RequestView } from './authorisation/request-view.ts';
 import { signingTime } from './authorisation/policy-facts.ts';
 import type { DigestThreads } from './bodies/body-digests.ts';
 import { Admission, type Capacity } from './bodies/capacity/admission.ts';
+import type { Payload } from './bodies/payload.ts';
+import type { RequestRecorder } from './access-log/access-log.ts';
 import { AtCapacity } from './bodies/capacity/bodies-in-flight.ts';
 import { once, readBody } from './bodies/read-body.ts';
 import { readConditions, refuseDropped } from './conditions.ts';
@@ -56,6 +58,8 @@ export interface PipelineDeps {
   readonly consoleOrigins: ReadonlySet<string>;
   /** Takes changes of identities, rights and settings down. Default: nobody does. */
   readonly audit?: Auditor | undefined;
+  /** Takes requests down for the access logs of their buckets. Default: nobody does. */
+  readonly accessLog?: RequestRecorder | undefined;
   /** Returns a new id for a request: `x-amz-request-id`. */
   readonly requestId: () => string;
   /** The name of this server: `x-amz-id-2`. */
@@ -173,6 +177,7 @@ export class Pipeline {
     } as const;
     const authenticated = await authenticateBody(head, wants, this.#authentication);
     trace.caller = authenticated.caller;
+    trace.scheme = authenticated.scheme;
     try {
       await this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
@@ -202,7 +207,10 @@ export class Pipeline {
     await this.#countAnonymous(caller, bucket);
     const { buckets, objects, projects, uploads } = services;
     const view = new RequestView({ buckets, objects, reader }, bucket);
-    const body = once(() => readBody(operation.body as BodyMode, request.fields, payload, settings));
+    const noted = bucket?.logging ? withArrival(payload, () => (trace.receivedAt = services.clock.now())) : payload;
+    const body = once(() => readBody(operation.body as BodyMode, request.fields, noted, settings));
+    const source = operation.sourceOf?.(input);
+    if (source) trace.copied = { place: source, bucket: () => view.bucket(source.bucket) };
     const known = {
       caller,
       scheme,
@@ -223,12 +231,13 @@ export class Pipeline {
       hostId: this.#deps.hostId,
     } as const;
     const authoriser = new RequestAuthoriser(
-      { buckets, projects, uploads, view, keys: this.#deps.accessKeys, origin, signal },
+      { buckets, projects, uploads, view, keys: this.#deps.accessKeys, origin, signal, trace },
       known,
     );
     const { address } = request;
     const questions = operation.authorise(input, head, body);
     const key = 'key' in address ? address.key : questions[0]?.key;
+    trace.key = key;
     const authorisation = await authoriser.authorise(questions, { bucket, key });
     const headers = form ? [request.fields, form.headers] : [request.fields];
     for (const fields of headers) {
@@ -275,6 +284,7 @@ export class Pipeline {
       settings,
       logIsWritten: services.logIsWritten,
       eventTargets: services.eventTargets,
+      deliversAccessLogs: services.deliversAccessLogs,
       caller,
       bucket: present,
       view,
@@ -287,6 +297,7 @@ export class Pipeline {
       performs: (action) => void (trace.operation = action),
     };
     const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));
+    if (bucket?.logging && operation.deletionsOf) trace.deletions = operation.deletionsOf(output);
     return operation.render(output, input, head);
   }
 
@@ -306,6 +317,18 @@ export class Pipeline {
     if (address.kind !== 'website') checkBucketName(address.bucket);
     return this.#deps.services.buckets.load(address.bucket);
   }
+}
+
+/** Calls back once all of a body has arrived. */
+function withArrival(payload: Payload, arrived: () => void): Payload {
+  return {
+    length: payload.length,
+    bytes: (async function* () {
+      yield* payload.bytes;
+      arrived();
+    })(),
+    digests: () => payload.digests(),
+  };
 }
 
 /** Tells whether a request is refused for what its document says, or how it was sent; not for whom it is from. */

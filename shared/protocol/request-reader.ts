@@ -10,8 +10,8 @@ export function withWaits(request: RequestMessage, reader: Reader): RequestMessa
 
 /** Returns the request with another body. */
 export function withBody(request: RequestMessage, body: AsyncIterable<Uint8Array>): RequestMessage {
-  const { method, target, fields, secure, received, remoteAddress, tlsVersion, isSurplus, isFormer, cutOff, signal } =
-    request;
+  const { method, target, fields, secure, received, remoteAddress, tlsVersion, tlsCipher } = request;
+  const { isSurplus, isFormer, cutOff, signal } = request;
   return {
     method,
     target,
@@ -20,6 +20,7 @@ export function withBody(request: RequestMessage, body: AsyncIterable<Uint8Array
     secure,
     remoteAddress,
     tlsVersion,
+    tlsCipher,
     isSurplus,
     isFormer,
     received,

@@ -3,6 +3,16 @@ import type { ErrorCode } from '../errors/table.ts';
 import type { Target } from '../http/address.ts';
 import type { QueryApi } from '../http/query-api.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
+import type { Authenticated } from './authentication/authenticated.ts';
+import type { Place } from './objects/questions.ts';
+
+/** What became of the deletion of a key. */
+export interface LoggedDeletion {
+  readonly key: string;
+  readonly versionId?: string | undefined;
+  /** The code of the error; undefined: it was deleted. */
+  readonly code?: string | undefined;
+}
 
 /** The facts known about a request, for its log line and its error body. */
 export interface RequestTrace {
@@ -14,6 +24,18 @@ export interface RequestTrace {
   /** The bucket that the request is about, once it is known. */
   bucket: Bucket | undefined;
   code: ErrorCode | undefined;
+  /** How it was signed, once that is verified. */
+  scheme?: Authenticated['scheme'];
+  /** The key of the object, if it names one, also in a form. */
+  key?: string | undefined;
+  /** Set if an ACL allowed it, and nothing else did. */
+  aclRequired?: true;
+  /** The time at which its body had arrived, if its bucket has an access log. */
+  receivedAt?: number;
+  /** What it did to each of several keys, if its bucket has an access log. */
+  deletions?: readonly LoggedDeletion[];
+  /** The source of a copy. */
+  copied?: { readonly place: Place; readonly bucket: () => Promise<Bucket> };
   /** The API in AWS's Query protocol that the request is for. */
   api?: QueryApi | '';
   /** True for a request of another API, whose clients read another form of error: unsupported.ts. */

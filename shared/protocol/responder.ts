@@ -12,6 +12,7 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { WholeBytes } from '../ports/whole-bytes.ts';
 import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
+import type { RequestRecorder } from './access-log/access-log.ts';
 import { AtCapacity } from './bodies/capacity/bodies-in-flight.ts';
 import { actOf } from './audited.ts';
 import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
@@ -29,6 +30,8 @@ export interface ResponderDeps {
   readonly hostId: string;
   /** Takes changes of identities, rights and settings down. Default: nobody does. */
   readonly audit?: Auditor | undefined;
+  /** Takes requests down for the access logs of their buckets. Default: nobody does. */
+  readonly accessLog?: RequestRecorder | undefined;
   /** Called with an error that ends a request in 503, since a store could not serve it. */
   readonly onRefusal?: (error: unknown) => void;
 }
@@ -118,11 +121,14 @@ export class Responder {
     }
     const chunked = answer.xml !== undefined && status < 300 ? true : undefined;
     const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
+    const ended = this.#deps.accessLog?.begin(request, trace, { status, fields });
     if (body === undefined || isWhole(body)) {
-      this.#log(request, trace, status, body === undefined ? 0 : Buffer.byteLength(body));
+      const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+      this.#log(request, trace, status, bytes);
+      ended?.(bytes);
       return { status, fields, body, chunked };
     }
-    return { status, fields, body: this.#streamed(request, trace, status, body), chunked };
+    return { status, fields, body: this.#streamed(request, trace, status, body, ended), chunked };
   }
 
   /** Returns the time for a response, formatted once a second. */
@@ -168,6 +174,7 @@ export class Responder {
     trace: RequestTrace,
     status: number,
     body: AsyncIterable<Uint8Array>,
+    ended: ((bytesSent: number) => void) | undefined,
   ): AsyncGenerator<Uint8Array> {
     let sent = 0;
     try {
@@ -182,6 +189,7 @@ export class Responder {
       throw error;
     } finally {
       this.#log(request, trace, status, sent);
+      ended?.(sent);
     }
   }
 

@@ -42,12 +42,14 @@ import {
   PutBucketWebsiteCommand,
   PutPublicAccessBlockCommand,
   type BucketLifecycleConfiguration,
+  type BucketLoggingStatus,
   type CORSRule,
   type ServerSideEncryptionRule,
   type WebsiteConfiguration,
 } from '@aws-sdk/client-s3';
 import { expect, it } from 'vitest';
 import { s3Error } from '../support/clients/expect-error.ts';
+import { isCloud } from '../support/cloud/deployed.ts';
 import { serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /**
@@ -119,6 +121,10 @@ const tags = [
   { Key: 'Environment', Value: 'Dev' },
   { Key: 'Name', Value: 'My bucket' },
 ];
+
+/** A deployment in the cloud has no access logs, but modules that put them off. */
+const loggingIn = (bucket: string): BucketLoggingStatus =>
+  isCloud ? {} : { LoggingEnabled: { TargetBucket: bucket, TargetPrefix: 'log/' } };
 
 const shown = (answer: object): object =>
   Object.fromEntries(Object.entries(answer).filter(([name]) => name !== '$metadata'));
@@ -234,11 +240,11 @@ const resources: readonly Resource[] = [
       ),
   },
   {
-    // Without a target, which the service has none of: a module that switches logging off, or destroys it.
     name: 'aws_s3_bucket_logging',
-    create: (Bucket) => service.client.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: {} })),
+    create: (Bucket) =>
+      service.client.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: loggingIn(Bucket) })),
     read: async (Bucket) => (await service.client.send(new GetBucketLoggingCommand({ Bucket }))).LoggingEnabled,
-    planned: () => undefined,
+    planned: (Bucket) => loggingIn(Bucket).LoggingEnabled,
     destroy: (Bucket) => service.client.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: {} })),
   },
   {

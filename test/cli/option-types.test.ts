@@ -9,6 +9,7 @@ import { runWarm } from '../support/programs/warm-program.ts';
  */
 const refused: Readonly<Record<string, readonly string[]>> = {
   '--access': ['', 'all'],
+  '--access-log-interval': ['', '0', '999ms', '25h', 'often'],
   '--accounts': [''],
   '--admin-port': ['', '65536', 'x'],
   '--alarm-webhook-allow': ['', 'hooks.internal', 'https://hooks.internal:443'],

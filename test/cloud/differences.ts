@@ -43,6 +43,7 @@ export const differences: readonly Difference[] = [
     ],
   },
   { reason: 'a cloud deployment delivers no events', file: 'test/api/bucket-notification.test.ts' },
+  { reason: 'a cloud deployment delivers no access logs', file: 'test/api/server-access-logs.test.ts' },
   {
     reason: 'in the cloud, alarms can publish to topics',
     file: 'test/api/alarm.test.ts',

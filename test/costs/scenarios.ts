@@ -288,6 +288,8 @@ export const scenarios: readonly Scenario[] = [
     before: [versioning('Enabled'), objectLock, put(object), { ...document('legal-hold', hold), path: object }],
     request: { path: object, query: 'legal-hold' },
   },
+  { operation: 'PutBucketLogging', request: document('logging', '<BucketLoggingStatus/>') },
+  { operation: 'GetBucketLogging', request: { path: bucket, query: 'logging' } },
   {
     operation: 'PutBucketNotificationConfiguration',
     request: document('notification', '<NotificationConfiguration/>'),

@@ -33,6 +33,8 @@ const acl = (owner: string): string =>
   `<AccessControlPolicy><Owner><ID>${owner}</ID></Owner><AccessControlList><Grant>` +
   '<Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"><ID>alt</ID></Grantee>' +
   '<Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>';
+const logging =
+  '<BucketLoggingStatus><LoggingEnabled><TargetBucket>alt</TargetBucket><TargetPrefix/></LoggingEnabled></BucketLoggingStatus>';
 const tagging = '<Tagging><TagSet><Tag><Key>by</Key><Value>alt</Value></Tag></TagSet></Tagging>';
 const policy = JSON.stringify({
   Version: '2012-10-17',
@@ -87,6 +89,7 @@ export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
   ],
   PutObjectRetention: [put('/photos/k', 'retention', retention), put('/photos/k', 'retention', '<Retention/>')],
   PutObjectLegalHold: [put('/photos/k', 'legal-hold', hold)],
+  PutBucketLogging: [put('/photos', 'logging', logging), put('/photos', 'logging', '<BucketLoggingStatus/>')],
   PutBucketNotificationConfiguration: [put('/photos', 'notification', '<NotificationConfiguration/>')],
   PutBucketTagging: [put('/photos', 'tagging', tagging)],
   DeleteBucketTagging: [remove('/photos', 'tagging')],

@@ -119,12 +119,13 @@ class World {
       limit,
     };
     const first = await composeEmbeddedService(deps, options);
-    const { serviceReaders, refused, mutex } = first.kept;
+    const { serviceReaders, refused, mutex, logKeeper } = first.kept;
     const primary = {
       mutex,
       counters: () => first.services,
       rates: () => undefined,
       refused,
+      logKeeper,
       logIsWritten: async () => true,
     };
     const second = await composeEmbeddedService({ ...deps, primary }, options);

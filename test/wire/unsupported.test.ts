@@ -80,10 +80,6 @@ describe('a configuration that no bucket has', () => {
 
   it.each([
     ['requestPayment', '<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>'],
-    [
-      'logging',
-      '<BucketLoggingStatus><LoggingEnabled><TargetBucket>b</TargetBucket></LoggingEnabled></BucketLoggingStatus>',
-    ],
     ['accelerate', '<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>'],
   ])('cannot be set to anything else: ?%s', async (query, body) => {
     const bucket = await service.bucket();

@@ -7,6 +7,7 @@ import type { ChangeFeed, KeyValueTable } from '../../../shared/ports/key-value-
 import type { LogState } from '../../../shared/telemetry/log-output.ts';
 import { scrubState } from '../schedules/scrub-state.ts';
 import type { DeliveryState } from '../embedded-service.ts';
+import type { AccessLogState } from '../schedules/access-logs.ts';
 import type { Metric, Sample } from './exposition.ts';
 
 export interface StoreMetricsDeps {
@@ -17,6 +18,8 @@ export interface StoreMetricsDeps {
   readonly log: LogState;
   /** Returns what is known of the delivery of events. */
   readonly events: () => DeliveryState | undefined;
+  /** Returns what has become of the records of access logs. */
+  readonly accessLogs: () => AccessLogState | undefined;
   /** True if there are series for the size of each bucket. */
   readonly perBucket: boolean;
 }
@@ -34,7 +37,7 @@ export class StoreMetrics {
   }
 
   async metrics(): Promise<readonly Metric[]> {
-    const { table, clock, data, perBucket, log, events } = this.#deps;
+    const { table, clock, data, perBucket, log, events, accessLogs } = this.#deps;
     const [buckets, feed, release, scrub, disk] = await Promise.all([
       this.#buckets(),
       feedLag(table, clock.now()),
@@ -48,10 +51,7 @@ export class StoreMetrics {
       buckets.reduce((sum, usage) => sum + valueOf(usage), 0);
     return [
       gauge('stillage_log_written', 'Whether the last lines of the log could be written.', log.isWritten ? 1 : 0),
-      {
-        ...gauge('stillage_log_dropped_lines_total', 'Lines of the log that could not be written.', log.dropped),
-        type: 'counter',
-      },
+      counter('stillage_log_dropped_lines_total', 'Lines of the log that could not be written.', log.dropped),
       gauge('stillage_buckets', 'Buckets.', buckets.length),
       gauge('stillage_objects', 'Versions that are not delete markers, of all buckets.', total(objectsOf)),
       gauge('stillage_stored_bytes', 'Bytes of all versions, of all buckets.', total(bytesOfVersions)),
@@ -72,6 +72,7 @@ export class StoreMetrics {
       gauge('stillage_feed_lag_seconds', 'Age of the oldest change that has not been followed yet.', feed.lag / 1000),
       gauge('stillage_release_lag_seconds', 'For how long deleted content has been due to be freed.', release / 1000),
       ...metricsOfEvents(events(), clock.now()),
+      ...metricsOfAccessLogs(accessLogs()),
       ...(disk === undefined
         ? []
         : [
@@ -119,14 +120,14 @@ function gauge(name: string, help: string, value?: number): Metric {
   return { name, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] };
 }
 
+function counter(name: string, help: string, value: number): Metric {
+  return { ...gauge(name, help, value), type: 'counter' };
+}
+
 function metricsOfEvents(events: DeliveryState | undefined, now: number): readonly Metric[] {
   if (events === undefined) return [];
   const { backlog, oldest } = events;
   const age = Math.max(0, now - (oldest() ?? now));
-  const counter = (name: string, help: string, value: number): Metric => ({
-    ...gauge(name, help, value),
-    type: 'counter',
-  });
   return [
     gauge('stillage_events_waiting', 'Events that wait for their delivery.', backlog.total.events),
     gauge('stillage_events_waiting_bytes', 'Bytes of events that wait for their delivery.', backlog.total.bytes),
@@ -139,6 +140,22 @@ function metricsOfEvents(events: DeliveryState | undefined, now: number): readon
       type: 'counter',
       help: 'Calls of webhooks that failed.',
       samples: Object.entries(backlog.failures).map(([reason, value]) => ({ labels: { reason }, value })),
+    },
+  ];
+}
+
+function metricsOfAccessLogs(state: AccessLogState | undefined): readonly Metric[] {
+  if (state === undefined) return [];
+  const { waitingBytes, objects, delivered, dropped } = state;
+  return [
+    gauge('stillage_access_log_waiting_bytes', 'Bytes of access logs that wait for their delivery.', waitingBytes),
+    counter('stillage_access_log_objects_total', 'Objects with access logs that were stored.', objects),
+    counter('stillage_access_log_records_total', 'Records of access logs that were delivered.', delivered),
+    {
+      name: 'stillage_access_log_dropped_total',
+      type: 'counter',
+      help: 'Records of access logs that could not be delivered.',
+      samples: Object.entries(dropped).map(([reason, value]) => ({ labels: { reason }, value })),
     },
   ];
 }

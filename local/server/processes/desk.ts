@@ -8,6 +8,7 @@ import { RateExceeded, type RateLimit } from '../../../shared/protocol/rate-limi
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import type { LogOutput } from '../../../shared/telemetry/log-output.ts';
 import { receivedSteps, sentOutcome, type Committed, type PrimaryProcess, type SentWrite } from './messages.ts';
+import type { LogKeeper } from '../schedules/access-logs.ts';
 import type { PassedConnections } from './passed-connections.ts';
 
 /** The dependencies with which the primary serves its workers. */
@@ -21,6 +22,8 @@ export interface DeskDeps {
   readonly drain: () => Promise<void>;
   /** Is told that a store could not serve a request. */
   readonly refused: (isDiskFull: boolean) => void;
+  /** Takes the records of access logs. */
+  readonly logKeeper: LogKeeper;
   /** Receives the lines of the log. */
   readonly output: LogOutput;
   /** Measures the whole service, for a worker that was asked for its metrics. */
@@ -106,6 +109,14 @@ export class Desk implements PrimaryProcess {
 
   refused(isDiskFull: boolean): void {
     this.#deps.refused(isDiskFull);
+  }
+
+  async keepAccessLog(to: string, source: string, records: number, lines: Buffer): Promise<void> {
+    await this.#deps.logKeeper.keep({ to, source, records, lines: lines.toString('latin1') });
+  }
+
+  dropAccessLog(reason: string, records: number): void {
+    this.#deps.logKeeper.drop(reason, records);
   }
 
   log(dropped: number, lines: Buffer): void {

@@ -51,6 +51,10 @@ export interface PrimaryProcess {
   /** A store could not serve a request. */
   refused(isDiskFull: boolean): void;
 
+  /** Records of access logs, all of one destination. Resolves once the primary has them. */
+  keepAccessLog(to: string, source: string, records: number, lines: Buffer): Promise<void>;
+  /** Records of access logs are lost. */
+  dropAccessLog(reason: string, records: number): void;
   /** Lines for the log. @param dropped how many were dropped before */
   log(dropped: number, lines: Buffer): void;
   logIsWritten(): Promise<boolean>;
@@ -97,6 +101,8 @@ export const primaryCalls: Calls<PrimaryProcess> = {
   admit: 'request',
   drain: 'request',
   refused: 'notice',
+  keepAccessLog: 'request',
+  dropAccessLog: 'later',
   log: 'notice',
   logIsWritten: 'request',
   scrape: 'request',

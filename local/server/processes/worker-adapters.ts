@@ -14,6 +14,7 @@ import type { BlobRef } from '../../../shared/ports/blob-store.ts';
 import type { WriteOutcome } from '../../../shared/ports/key-value-table.ts';
 import { RateExceeded, type Rates } from '../../../shared/protocol/rate-limit.ts';
 import type { LogSink } from '../../../shared/telemetry/log.ts';
+import type { LogKeeper } from '../schedules/access-logs.ts';
 import type { Link } from './link.ts';
 import { sentSteps, type PrimaryProcess, type WorkerProcess } from './messages.ts';
 
@@ -226,6 +227,14 @@ export function linkedOutput(link: Pick<Link<WorkerProcess, PrimaryProcess>, 'wa
         dropped = 0;
       }
     },
+  };
+}
+
+/** Hands records of access logs over to the primary. */
+export function linkedLogKeeper(primary: PrimaryProcess): LogKeeper {
+  return {
+    keep: ({ to, source, records, lines }) => primary.keepAccessLog(to, source, records, Buffer.from(lines, 'latin1')),
+    drop: (reason, records) => primary.dropAccessLog(reason, records),
   };
 }
 

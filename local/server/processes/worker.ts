@@ -24,6 +24,7 @@ import {
   LinkedMutex,
   LinkedQuotas,
   LinkedRates,
+  linkedLogKeeper,
   linkedOutput,
   LinkedSmallBlobs,
 } from './worker-adapters.ts';
@@ -62,6 +63,7 @@ export async function runWorker(options: StartOptions): Promise<void> {
       rates: ({ requestsPerSecond }: Limits) => (requestsPerSecond < Infinity ? new LinkedRates(primary) : undefined),
       logIsWritten: () => primary.logIsWritten(),
       refused: (isDiskFull: boolean) => primary.refused(isDiskFull),
+      logKeeper: linkedLogKeeper(primary),
     };
     const digestThreads = WorkerDigests.forProcesses(options.workers);
     const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];

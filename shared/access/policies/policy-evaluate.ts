@@ -120,7 +120,7 @@ export function rulesFor(
 ): readonly Rule[] {
   const insider = caller.kind === 'user' && caller.project.id === owner ? caller : undefined;
   return statements.filter(({ effect, principals }) => {
-    if (insider === undefined || effect === 'Deny') return isAbout(principals, caller);
+    if (insider === undefined || effect === 'Deny') return isAbout(principals, caller, effect);
     return isNamed(principals, insider) || (grants === 'all' && principals === 'everybody');
   });
 }

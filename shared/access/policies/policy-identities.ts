@@ -1,6 +1,6 @@
 import type { Projects } from '../identity.ts';
 import type { NamedPolicy, Policy } from './policy-document.ts';
-import type { NamedPrincipal, Principal, PrincipalIds } from './policy-principals.ts';
+import type { NamedPrincipal, NamedService, Principal, PrincipalIds } from './policy-principals.ts';
 
 /** The maximum number of names looked up at the same time. */
 const concurrency = 16;
@@ -26,14 +26,17 @@ async function findPrincipal(named: NamedPrincipal, projects: Projects): Promise
 
 /** Returns each principal that a policy names, once. */
 export function namedIn({ statements }: NamedPolicy): readonly NamedPrincipal[] {
-  const named = statements.flatMap(({ principals }) => (principals === 'everybody' ? [] : principals));
+  const named = statements.flatMap(({ principals }) =>
+    principals === 'everybody' ? [] : principals.filter((one) => 'text' in one),
+  );
   return [...new Map(named.map((principal) => [principal.text, principal])).values()];
 }
 
 /** Binds a policy to the ids of the principals it names. */
 export function boundTo(policy: NamedPolicy, ids: PrincipalIds): Policy {
-  const idOf = ({ text }: NamedPrincipal): readonly Principal[] => {
-    const id = ids.get(text);
+  const idOf = (principal: NamedPrincipal | NamedService): readonly (Principal | NamedService)[] => {
+    if ('service' in principal) return [principal];
+    const id = ids.get(principal.text);
     return id ? [id] : [];
   };
   return {

@@ -1,6 +1,7 @@
 import { emailOf, userNameParts } from '../account-names.ts';
 import type { Caller, User } from '../identity.ts';
 import { malformedPolicy } from './malformed-policy.ts';
+import type { Rule } from './policy-rule.ts';
 import { readStrings } from './policy-strings.ts';
 import type { Json } from './strict-json.ts';
 
@@ -14,8 +15,13 @@ export interface NamedPrincipal {
   readonly text: string;
 }
 
+/** A service of AWS as a policy names it. Only those that this service acts as are ever callers. */
+export interface NamedService {
+  readonly service: string;
+}
+
 /** The principals that a statement names. `everybody` includes anonymous callers. */
-export type NamedPrincipals = 'everybody' | readonly NamedPrincipal[];
+export type NamedPrincipals = 'everybody' | readonly (NamedPrincipal | NamedService)[];
 
 /** A principal by ids. A later project or user of the same name is a different principal. */
 export interface Principal {
@@ -26,26 +32,38 @@ export interface Principal {
 }
 
 /** The principals that a statement applies to. */
-export type Principals = 'everybody' | readonly Principal[];
+export type Principals = 'everybody' | readonly (Principal | NamedService)[];
 
 /** The principals that the texts of a policy refer to. A text without an entry matches no one. */
 export type PrincipalIds = ReadonlyMap<string, Principal>;
 
 const arn = /^arn:(?:aws|svc):iam::([^:]*):(root|user\/(.+))$/s;
 
+const serviceName = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.amazonaws\.com$/;
+
 /**
- * Reads `"*"`, `{"AWS": …}` or `{"CanonicalUser": …}`. `findPrincipals` checks whether the named principals exist.
+ * Reads `"*"`, `{"AWS": …}`, `{"CanonicalUser": …}` or `{"Service": …}`. `findPrincipals` checks whether the named principals exist.
  * @throws S3Error MalformedPolicy
  */
 export function readPrincipals(json: Json): NamedPrincipals {
   if (json === '*') return 'everybody';
   if (!(json instanceof Map) || json.size === 0) throw malformedPolicy('Invalid principal in policy');
   const named = [...(json as ReadonlyMap<string, Json>)].flatMap(([kind, value]) => {
-    if (kind !== 'AWS' && kind !== 'CanonicalUser') throw malformedPolicy('Invalid principal in policy', kind);
+    if (kind !== 'AWS' && kind !== 'CanonicalUser' && kind !== 'Service') {
+      throw malformedPolicy('Invalid principal in policy', kind);
+    }
     return readStrings(value, 'Principal').map((text) => ({ kind, text }));
   });
   if (named.some(({ kind, text }) => kind === 'AWS' && text === '*')) return 'everybody';
-  return named.map(({ kind, text }) => (kind === 'AWS' ? readPrincipal(text) : { project: text, text }));
+  return named.map(({ kind, text }) => {
+    if (kind === 'Service') return readService(text);
+    return kind === 'AWS' ? readPrincipal(text) : { project: text, text };
+  });
+}
+
+function readService(text: string): NamedService {
+  if (!serviceName.test(text)) throw malformedPolicy('Invalid principal in policy', text);
+  return { service: text };
 }
 
 function readPrincipal(text: string): NamedPrincipal {
@@ -69,16 +87,17 @@ function readName(text: string): Pick<NamedPrincipal, 'project' | 'user'> {
   return names ? { project: emailOf(names), user: names.user } : { project: text };
 }
 
-/** Tells whether the principals include the caller. */
-export function isAbout(principals: Principals, caller: Caller): boolean {
-  if (principals === 'everybody') return true;
-  if (caller.kind !== 'user') return false;
-  return principals.some(
-    ({ project, user }) => project === caller.project.id && (user === undefined || user === caller.id),
-  );
+/** Tells whether the principals of a statement include the caller. A service is allowed nothing unless it is named. */
+export function isAbout(principals: Principals, caller: Caller, effect: Rule['effect']): boolean {
+  if (principals === 'everybody') return caller.kind !== 'service' || effect === 'Deny';
+  return principals.some((principal) => {
+    if ('service' in principal) return caller.kind === 'service' && principal.service === caller.name;
+    if (caller.kind !== 'user' || principal.project !== caller.project.id) return false;
+    return principal.user === undefined || principal.user === caller.id;
+  });
 }
 
 /** Tells whether the principals include the caller by name: not only as one of a project or of everybody. */
 export function isNamed(principals: Principals, caller: User): boolean {
-  return principals !== 'everybody' && principals.some(({ user }) => user === caller.id);
+  return principals !== 'everybody' && principals.some((one) => 'user' in one && one.user === caller.id);
 }

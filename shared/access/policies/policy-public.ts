@@ -29,7 +29,7 @@ export function isPublic({ statements }: Policy<Anybody>): boolean {
 
 /** Tells whether a policy allows anything to anonymous callers, conditionally or not. */
 export function allowsAnonymous({ statements }: Policy): boolean {
-  return statements.some(({ effect, principals }) => effect === 'Allow' && isAbout(principals, anonymous));
+  return statements.some(({ effect, principals }) => effect === 'Allow' && isAbout(principals, anonymous, effect));
 }
 
 /** Returns those of these ranges that have owners, or otherwise all of some. */

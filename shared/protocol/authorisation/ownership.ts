@@ -3,13 +3,13 @@ import type { Caller } from '../../access/identity.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 
 /**
- * Returns the owner of a new object: the caller's project, or the bucket's owner for anonymous callers. The bucket's
+ * Returns the owner of a new object: the caller's project, or the bucket's owner for others. The bucket's
  * settings may make its owner the owner of all objects, or of those whose writer grants the owner full control:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
  * @param asked the ACL in the request
  */
 export function ownerOfNew(caller: Caller, bucket: Bucket, asked?: AskedAcl): string {
-  if (caller.kind === 'anonymous') return bucket.project;
+  if (caller.kind !== 'user') return bucket.project;
   const isGiven = asked !== undefined && 'canned' in asked && asked.canned === 'bucket-owner-full-control';
   if (isGiven && bucket.objectOwnership === 'BucketOwnerPreferred') return bucket.project;
   return ownerIn(bucket, caller.project.id);

@@ -20,8 +20,8 @@ export interface KnownRequest {
   readonly scheme: Authenticated['scheme'];
   /** The time of arrival, in milliseconds since the epoch. */
   readonly time: number;
-  /** As reported by trusted hops only. */
-  readonly remoteAddress: string;
+  /** As reported by trusted hops only. Undefined: it comes from the service itself. */
+  readonly remoteAddress: string | undefined;
   readonly secure: boolean;
   readonly tlsVersion: string | undefined;
   /** The region of the deployment. */
@@ -62,6 +62,10 @@ const schemes: Readonly<Record<Authenticated['scheme'], { type?: string; version
   'v2-presigned': { type: 'REST-QUERY-STRING', version: 'AWS' },
   'form-v2': { type: 'POST', version: 'AWS' },
 };
+
+const principalTypes = { user: 'User', service: 'Service', anonymous: 'Anonymous' } as const satisfies Readonly<
+  Record<Caller['kind'], string>
+>;
 
 /** Fields that contain an ACL. */
 export const aclFields = [
@@ -133,11 +137,15 @@ const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:epochtime': ({ time }) => String(Math.floor(time / 1000)),
   'aws:principalarn': ({ caller }) => (caller.kind === 'user' ? arnsOf(caller) : undefined),
   'aws:principalaccount': ({ caller }) => accountsOf(caller),
-  'aws:principalisawsservice': ({ caller }) => (caller.kind === 'user' ? 'false' : undefined),
-  'aws:principaltype': ({ caller }) => (caller.kind === 'user' ? 'User' : 'Anonymous'),
+  'aws:principalisawsservice': ({ caller }) =>
+    caller.kind === 'anonymous' ? undefined : String(caller.kind === 'service'),
+  'aws:principalservicename': ({ caller }) => (caller.kind === 'service' ? caller.name : undefined),
+  'aws:principaltype': ({ caller }) => principalTypes[caller.kind],
   'aws:referer': ({ fields }) => textOf(fields, 'referer'),
   'aws:requestedregion': ({ region }) => region,
   'aws:securetransport': ({ secure }) => String(secure),
+  'aws:sourceaccount': ({ caller }) => (caller.kind === 'service' ? namesOf(caller.sourceAccount) : undefined),
+  'aws:sourcearn': ({ caller }) => (caller.kind === 'service' ? caller.sourceArn : undefined),
   'aws:sourceip': ({ remoteAddress }) => remoteAddress,
   'aws:useragent': ({ fields }) => textOf(fields, 'user-agent'),
   'aws:username': ({ caller }) => (caller.kind === 'user' ? caller.name : undefined),

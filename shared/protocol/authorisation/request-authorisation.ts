@@ -148,7 +148,7 @@ export class RequestAuthorisation extends ObjectAuthorisation {
   /** Returns the caller with the current state of their access key. */
   async #presentCaller(): Promise<{ readonly caller: Caller; readonly unchanged: readonly Condition[] }> {
     const caller = this.#caller;
-    if (caller.kind === 'anonymous') return { caller, unchanged: [] };
+    if (caller.kind !== 'user') return { caller, unchanged: [] };
     this.#confirmations += 1;
     const { accessKeyId, sessionToken } = caller;
     const freshness = this.#confirmations === 1 ? 'cached' : 'read';

@@ -22,6 +22,7 @@ import type { Services } from '../operation.ts';
 import { ownerIn } from './ownership.ts';
 import { ConditionFacts, namesOf, type KnownRequest } from './policy-facts.ts';
 import { RequestAuthorisation, type Ground } from './request-authorisation.ts';
+import type { RequestTrace } from '../request-trace.ts';
 import type { RequestView } from './request-view.ts';
 
 /** The repositories that authorisation reads. */
@@ -31,6 +32,8 @@ interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly origin: Origin;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** Told if an ACL is what allows the request. */
+  readonly trace?: Pick<RequestTrace, 'aclRequired'>;
 }
 
 /** The facts that depend on the caller and the request alone. An unchanged policy is the same object. */
@@ -103,12 +106,29 @@ export class RequestAuthoriser {
     const { caller, bucket } = ground;
     const identity = (): IdentityVerdict | Promise<IdentityVerdict> => this.#identity(question, ground);
     if (bucket === undefined) return mayDo(caller, question, undefined, { ...noEvidence, identity });
-    const acl = async (): Promise<Acl> => countingGrants(await bucketAcl(bucket, this.#deps.buckets), bucket);
+    // It is read last, when nothing else has allowed what is asked.
+    let needsAcl = false;
+    const counting = (acl: Acl): Acl => {
+      needsAcl = true;
+      return countingGrants(acl, bucket);
+    };
+    const acl = async (): Promise<Acl> => counting(await bucketAcl(bucket, this.#deps.buckets));
     const owned = { owner: bucket.project, acl };
-    return mayDo(caller, question, owned, { ...this.#evidence(question, ground, bucket), identity });
+    const allowed = mayDo(caller, question, owned, { ...this.#evidence(question, ground, bucket, counting), identity });
+    const { trace } = this.#deps;
+    if (trace === undefined || bucket.logging === undefined) return allowed;
+    return allowed.then((isAllowed) => {
+      if (isAllowed && needsAcl) trace.aclRequired = true;
+      return isAllowed;
+    });
   }
 
-  #evidence(question: Question, ground: Ground, bucket: Bucket): Omit<Evidence, 'identity'> {
+  #evidence(
+    question: Question,
+    ground: Ground,
+    bucket: Bucket,
+    counting: (acl: Acl) => Acl,
+  ): Omit<Evidence, 'identity'> {
     return {
       policy: (grants) =>
         bucket.documents.policy === undefined ? 'none' : this.#policy(question, ground, bucket, grants),
@@ -117,7 +137,7 @@ export class RequestAuthoriser {
         const found = await bucketPolicy(bucket, this.#deps);
         return found !== undefined && !isRestricted(found, bucket) && allowsAnonymous(found.policy);
       },
-      version: () => this.#version(question, ground, bucket),
+      version: () => this.#version(question, ground, bucket, counting),
       initiator: async () => (await this.#upload(question, bucket))?.initiator,
       mayList: () =>
         this.#mayDo({ action: 'ListBucket', bucket: bucket.name, facts: { 's3:prefix': question.key ?? '' } }, ground),
@@ -164,7 +184,8 @@ export class RequestAuthoriser {
         upload: () => this.#upload(question, bucket),
       }),
     });
-    const isInsider = ground.caller.kind === 'user' && ground.caller.project.id === bucket.project;
+    const { kind } = ground.caller;
+    const isInsider = kind === 'service' || (kind === 'user' && ground.caller.project.id === bucket.project);
     return verdict === 'allow' && !isInsider && isRestricted(found, bucket) ? 'none' : verdict;
   }
 
@@ -183,12 +204,17 @@ export class RequestAuthoriser {
     return known;
   }
 
-  async #version({ key, versionId }: Question, ground: Ground, bucket: Bucket): Promise<OwnedVersion | undefined> {
+  async #version(
+    { key, versionId }: Question,
+    ground: Ground,
+    bucket: Bucket,
+    counting: (acl: Acl) => Acl,
+  ): Promise<OwnedVersion | undefined> {
     const version = key === undefined ? undefined : await ground.find(bucket, key, versionId);
     if (version === undefined) return undefined;
     const { marker } = version;
     const acl = async (): Promise<Acl> =>
-      countingGrants(versionAcl(await this.#deps.view.objectAttributes(version), version.owner), bucket);
+      counting(versionAcl(await this.#deps.view.objectAttributes(version), version.owner));
     return { owner: ownerIn(bucket, version.owner), marker, acl };
   }
 

@@ -1,3 +1,4 @@
+import type { Acl } from '../../access/acl.ts';
 import type { Caller } from '../../access/identity.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import type { WriteConditions } from '../../http/fields/preconditions.ts';
@@ -14,6 +15,7 @@ import {
   type WantedEncryption,
 } from './encryption.ts';
 import { readExpirations } from './expiration-header.ts';
+import { grantsOf } from '../acls/acl-document.ts';
 import { grantsOfUpload } from '../acls/granted-acl.ts';
 import { checksumFields } from './object-headers.ts';
 import { checkLock } from './object-lock.ts';
@@ -31,6 +33,8 @@ export interface Upload {
   readonly conditions: WriteConditions;
   /** The MD5 of the bytes in hex, according to the client. */
   readonly expectedEtag?: string | undefined;
+  /** The whole ACL of what the service itself stores, in place of one that is asked for. */
+  readonly acl?: Acl;
 }
 
 /** An upload that is durable and visible. */
@@ -77,7 +81,9 @@ async function storeReserved(
   const { expectedEtag, conditions } = upload;
   const { key } = authorisation;
   const owner = ownerOfNew(caller, bucket, upload.headers.acl);
-  const grants = await grantsOfUpload(upload.headers.acl, owner, bucket, deps);
+  const grants = upload.acl
+    ? grantsOf(upload.acl, owner)
+    : await grantsOfUpload(upload.headers.acl, owner, bucket, deps);
   const { record, blobs } = contents.encryption(wantedKey(wanted));
   const stored = await storeBody(payload, { bucketId: bucket.id, key }, blobs, settings.limits);
   try {

@@ -71,7 +71,7 @@ export function defineApi(definition: {
       const action = asked.version === version ? byName.get(asked.action) : undefined;
       if (action === undefined) throw notFound(asked);
       context.performs(action.name);
-      if (caller.kind === 'anonymous') throw new S3Error('MissingAuthenticationToken');
+      if (caller.kind !== 'user') throw new S3Error('MissingAuthenticationToken');
       const signer: Signer = { ...caller, project: await context.projects.account(caller.project) };
       const input: unknown = readParameters(action.parameters, document);
       for (const question of action.authorise(input, signer)) await context.authoriseLook(question);

@@ -1,4 +1,4 @@
-import type { Attributes } from '../../ports/key-value-table.ts';
+import type { Attributes, Stored } from '../../ports/key-value-table.ts';
 import type { RetentionMode } from '../versions/object-lock.ts';
 
 /** The owner of objects that other projects write to a bucket, and the effect of ACLs: S3 Object Ownership. */
@@ -37,6 +37,17 @@ interface DefaultRetention {
   readonly years?: number;
 }
 
+/** Where the access log of a bucket is delivered. */
+export interface LoggingSettings {
+  /** The name of the bucket. */
+  readonly target: string;
+  readonly prefix: string;
+  /** What others may do with the log objects, encoded as an ACL is. */
+  readonly grants?: readonly string[] | undefined;
+  /** The form of their keys, if one was asked for: the prefix alone, or partitioned by the time of the requests or of the delivery. */
+  readonly keyFormat?: 'simple' | 'EventTime' | 'DeliveryTime' | undefined;
+}
+
 /**
  * The settings in the bucket's own item. They are small and most requests need them, so no request needs another read, and a commit
  * that depends on the bucket depends on them.
@@ -48,6 +59,8 @@ export interface BucketSettings {
   readonly objectOwnership?: ObjectOwnership | undefined;
   /** Undefined: versions cannot be locked. */
   readonly objectLock?: ObjectLockSettings | undefined;
+  /** Undefined: its requests are not logged. */
+  readonly logging?: LoggingSettings | undefined;
 }
 
 const flags = {
@@ -63,6 +76,7 @@ export function encodeSettings({
   publicAccessBlock: block,
   objectOwnership,
   objectLock,
+  logging,
 }: BucketSettings): Attributes {
   return {
     ...(encryption && {
@@ -79,17 +93,23 @@ export function encodeSettings({
     }),
     ...(objectOwnership !== undefined && { own: objectOwnership }),
     ...(objectLock && { lock: encodeDefault(objectLock) }),
+    ...(logging && { log: encodeLogging(logging) }),
   };
 }
 
 /** Decodes what {@link encodeSettings} encoded. */
-export function decodeSettings({ enc, pab, own, lock }: Attributes): BucketSettings {
+export function decodeSettings({ enc, pab, own, lock, log }: Attributes): BucketSettings {
   return {
     encryption: enc === undefined ? undefined : decodeEncryption(enc as Attributes),
     publicAccessBlock: pab === undefined ? undefined : decodeBlock(pab as string),
     objectOwnership: own as ObjectOwnership | undefined,
     objectLock: lock === undefined ? undefined : decodeDefault(lock as Attributes),
+    logging: log === undefined ? undefined : (log as Stored<LoggingSettings>),
   };
+}
+
+function encodeLogging({ target, prefix, grants, keyFormat }: LoggingSettings): Attributes {
+  return { target, prefix, ...(grants && { grants }), ...(keyFormat && { keyFormat }) };
 }
 
 function encodeDefault({ defaultRetention }: ObjectLockSettings): Attributes {

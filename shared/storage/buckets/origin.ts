@@ -10,4 +10,4 @@ export type Origin =
       readonly requestId: string;
       readonly hostId: string;
     }
-  | { readonly by: 'lifecycle' | 'operator' };
+  | { readonly by: 'lifecycle' | 'operator' | 'log delivery' };

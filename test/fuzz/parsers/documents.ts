@@ -6,6 +6,7 @@ import { cors } from '../../../shared/documents/cors.ts';
 import { lifecycle } from '../../../shared/documents/lifecycle.ts';
 import { writtenAlarm } from '../../../shared/documents/monitoring.ts';
 import { completedParts } from '../../../shared/documents/multipart.ts';
+import { logging } from '../../../shared/documents/logging.ts';
 import { notification } from '../../../shared/documents/notification.ts';
 import type { DocumentType } from '../../../shared/documents/schema.ts';
 import { tagging } from '../../../shared/documents/tagging.ts';
@@ -87,6 +88,24 @@ export const documents: Readonly<Record<string, Parser>> = {
         'HttpRedirectCode',
       ],
       ['a', '404', '301', 'https'],
+    ),
+  ),
+  'logging document': documentParser(
+    logging,
+    elements(
+      [
+        'LoggingEnabled',
+        'TargetBucket',
+        'TargetPrefix',
+        'TargetGrants',
+        'Grant',
+        'Permission',
+        'TargetObjectKeyFormat',
+        'SimplePrefix',
+        'PartitionedPrefix',
+        'PartitionDateSource',
+      ],
+      ['b', 'READ', 'EventTime', 'DeliveryTime'],
     ),
   ),
   'notification document': documentParser(

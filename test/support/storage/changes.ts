@@ -170,6 +170,11 @@ const ofBuckets: readonly Change[] = [
       '</LifecycleConfiguration>',
     { kind: 'settings', action: 'PutLifecycleConfiguration', grants: both },
   ),
+  ...setting(['PutBucketLogging'], 'logging', '<BucketLoggingStatus/>', {
+    kind: 'settings',
+    action: 'PutBucketLogging',
+    grants: ['policy'],
+  }),
   ...setting(['PutBucketNotificationConfiguration'], 'notification', '<NotificationConfiguration/>', {
     kind: 'settings',
     action: 'PutBucketNotification',

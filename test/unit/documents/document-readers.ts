@@ -4,6 +4,7 @@ import { putBucketCors } from '../../../functions/bucket/bucket-cors.ts';
 import { putBucketEncryption } from '../../../functions/bucket/bucket-encryption.ts';
 import { putBucketLifecycleConfiguration } from '../../../functions/bucket/bucket-lifecycle.ts';
 import { putBucketMonitoring } from '../../../functions/bucket/bucket-monitoring.ts';
+import { putBucketLogging } from '../../../functions/bucket/bucket-logging.ts';
 import { putBucketNotificationConfiguration } from '../../../functions/bucket/bucket-notification.ts';
 import { putBucketOwnershipControls } from '../../../functions/bucket/bucket-ownership-controls.ts';
 import { putBucketVersioning } from '../../../functions/bucket/bucket-versioning.ts';
@@ -21,6 +22,7 @@ import { versioning } from '../../../shared/documents/buckets.ts';
 import { cors } from '../../../shared/documents/cors.ts';
 import { lifecycle } from '../../../shared/documents/lifecycle.ts';
 import { monitoring } from '../../../shared/documents/monitoring.ts';
+import { logging } from '../../../shared/documents/logging.ts';
 import { notification } from '../../../shared/documents/notification.ts';
 import * as locks from '../../../shared/documents/object-lock.ts';
 import { tagging } from '../../../shared/documents/tagging.ts';
@@ -78,7 +80,20 @@ export const documentReaders: Readonly<Record<string, Reader>> = {
     ],
     read: bodyReader(putAlarm),
   },
-  BucketLoggingStatus: { samples: ['<BucketLoggingStatus/>'], read: stub('PutBucketLogging') },
+  BucketLoggingStatus: {
+    samples: [
+      '<BucketLoggingStatus/>',
+      '<BucketLoggingStatus><LoggingEnabled><TargetBucket>b</TargetBucket><TargetPrefix>p/</TargetPrefix>' +
+        '<TargetGrants><Grant><Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser">' +
+        '<ID>i</ID></Grantee><Permission>READ</Permission></Grant></TargetGrants><TargetObjectKeyFormat>' +
+        '<PartitionedPrefix><PartitionDateSource>EventTime</PartitionDateSource></PartitionedPrefix>' +
+        '</TargetObjectKeyFormat></LoggingEnabled></BucketLoggingStatus>',
+      '<BucketLoggingStatus><LoggingEnabled><TargetBucket>b</TargetBucket><TargetPrefix/><TargetObjectKeyFormat>' +
+        '<SimplePrefix/></TargetObjectKeyFormat></LoggingEnabled></BucketLoggingStatus>',
+    ],
+    read: bodyReader(putBucketLogging),
+    write: (status) => logging.write(status, namespace),
+  },
   CORSConfiguration: {
     samples: [
       '<CORSConfiguration><CORSRule><ID>r</ID><AllowedOrigin>https://*.example</AllowedOrigin>' +

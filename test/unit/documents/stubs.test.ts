@@ -11,10 +11,6 @@ it.each([
     stubs.acceleration.write(undefined, namespace),
     golden`<AccelerateConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`,
   ],
-  [
-    stubs.logging.write(undefined, namespace),
-    golden`<BucketLoggingStatus xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`,
-  ],
 ])('%s', (written, document) => {
   expect(written).toBe(document);
 });

@@ -67,7 +67,7 @@ class Primary {
       table: { commit } as Partial<LmdbTable> as LmdbTable,
       mutex: this.#mutex,
       ...{ smallBlobs: unused, quotas: unused, rates: unused, refused: unused, drain: unused, settle: unused },
-      ...{ output: unused, origins: unused },
+      ...{ output: unused, origins: unused, logKeeper: unused },
     };
   }
 }
