@@ -5,6 +5,7 @@ import { boundaryActions } from './boundaries.ts';
 import { carrierPolicyActions } from './carrier-policies.ts';
 import { groupActions } from './groups.ts';
 import { managedPolicyActions } from './managed-policies.ts';
+import { roleActions } from './roles.ts';
 import { simulatePrincipalPolicy } from './simulate.ts';
 import { tagActions } from './tags.ts';
 import { userActions } from './users.ts';
@@ -19,10 +20,14 @@ export const iam = defineApi({
     ...accessKeyActions,
     ...carrierPolicyActions('User', 64),
     ...carrierPolicyActions('Group', 128),
+    ...carrierPolicyActions('Role', 64),
     ...managedPolicyActions,
     ...boundaryActions('User'),
+    ...boundaryActions('Role'),
     ...groupActions,
+    ...roleActions,
     ...tagActions('User'),
+    ...tagActions('Role'),
     ...tagActions('Policy'),
     ...accountActions,
     simulatePrincipalPolicy,

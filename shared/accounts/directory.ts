@@ -3,7 +3,7 @@ import type { Attribute, Attributes, Change, ItemKey, KeyValueTable } from '../p
 import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
 import { decodeStored, decodeUserId, everyItem, pathOf, removed, revised } from './account-items.ts';
 import { awsPolicies, awsPolicyPath } from './aws-policies.ts';
-import { decodeCarried, decodeCarriedByUser, readRights, type CarriedByUser } from './identity-items.ts';
+import { decodeCarriedByRole, decodeCarriedByUser, readRights, type CarriedByUser } from './identity-items.ts';
 
 /** What IAM has names for. */
 interface Named {
@@ -138,8 +138,7 @@ export class Directory {
 
   /** Returns what a user, group or role may do. */
   rightsOf(carrier: Carrier): Promise<IdentityRights> {
-    const item = { ...carrier.item, attached: carrier.attached };
-    return readRights(this.#table, this.account.id, item, this.isRoot(carrier));
+    return readRights(this.#table, this.account.id, carrier, this.isRoot(carrier));
   }
 
   /** Returns the keys of a user. */
@@ -221,9 +220,8 @@ export class Directory {
   #carrier(kind: CarrierKind, key: ItemKey, item: Attributes): Carrier {
     const name = kind === 'group' ? (item['name'] as string) : accountKeyParts.named(key);
     const id = kind === 'user' ? decodeUserId(this.account.id, name, item) : (item['id'] as string);
-    const carried = kind === 'user' ? decodeCarriedByUser(item) : decodeCarried(item);
-    const boundary = item['boundary'] as string | undefined;
-    return { groups: [], boundary, ...carried, kind, ...named(key, item, name, id) };
+    const carried = kind === 'user' ? decodeCarriedByUser(item) : decodeCarriedByRole(item);
+    return { ...carried, kind, ...named(key, item, name, id) };
   }
 
   #policy(key: ItemKey, item: Attributes): ManagedPolicy {

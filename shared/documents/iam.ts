@@ -39,6 +39,17 @@ const user = elements({
 
 const group = elements({ GroupName: one('GroupName', text), GroupId: one('GroupId', text), ...named });
 
+const role = elements({
+  RoleName: one('RoleName', text),
+  RoleId: one('RoleId', text),
+  ...named,
+  AssumeRolePolicyDocument: one('AssumeRolePolicyDocument', text),
+  Description: ifAny('Description', text),
+  MaxSessionDuration: one('MaxSessionDuration', number),
+  PermissionsBoundary: boundary,
+  Tags: someMembers('Tags', tag),
+});
+
 const policy = elements({
   PolicyName: one('PolicyName', text),
   PolicyId: one('PolicyId', text),
@@ -75,6 +86,10 @@ export const groupWithUsers = elements({
   Marker: ifAny('Marker', text),
   items: members('Users', user),
 });
+export const aRole = elements({ Role: one('Role', role) });
+export const roles = page('Roles', role);
+/** Of an action that returns nothing in an element of its own. */
+export const emptyResult = elements({});
 export const tagPage = page('Tags', tag);
 
 export const newKey = elements({

@@ -221,6 +221,8 @@ export const administrativeActions = [
   'iam:UpdateRoleDescription',
   'iam:UpdateUser',
   'sts:AssumeRole',
+  'sts:AssumeRoleWithSAML',
+  'sts:AssumeRoleWithWebIdentity',
   'sts:GetFederationToken',
   'sts:GetSessionToken',
   'sts:SetSourceIdentity',
