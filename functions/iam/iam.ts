@@ -5,6 +5,7 @@ import { boundaryActions } from './boundaries.ts';
 import { carrierPolicyActions } from './carrier-policies.ts';
 import { groupActions } from './groups.ts';
 import { managedPolicyActions } from './managed-policies.ts';
+import { providerActions } from './providers.ts';
 import { roleActions } from './roles.ts';
 import { simulatePrincipalPolicy } from './simulate.ts';
 import { tagActions } from './tags.ts';
@@ -26,9 +27,11 @@ export const iam = defineApi({
     ...boundaryActions('Role'),
     ...groupActions,
     ...roleActions,
+    ...providerActions,
     ...tagActions('User'),
     ...tagActions('Role'),
     ...tagActions('Policy'),
+    ...tagActions('OpenIDConnectProvider'),
     ...accountActions,
     simulatePrincipalPolicy,
   ],

@@ -139,6 +139,23 @@ export const entities = elements({
   Marker: ifAny('Marker', text),
 });
 
+const words = (name: string) => members(name, text);
+const itsTags = someMembers('Tags', tag);
+export const newProvider = elements({
+  OpenIDConnectProviderArn: one('OpenIDConnectProviderArn', text),
+  Tags: itsTags,
+});
+export const aProvider = elements({
+  Url: one('Url', text),
+  ClientIDList: words('ClientIDList'),
+  ThumbprintList: words('ThumbprintList'),
+  CreateDate: one('CreateDate', time),
+  Tags: itsTags,
+});
+export const providers = elements({
+  items: members('OpenIDConnectProviderList', elements({ Arn: one('Arn', text) })),
+});
+
 const entry = elements({ key: one('key', text), value: one('value', number) });
 export const summary = elements({ entries: one('SummaryMap', list('entry', entry)) });
 

@@ -182,6 +182,7 @@ export const administrativeActions = [
   'iam:ListGroupsForUser',
   'iam:ListInstanceProfilesForRole',
   'iam:ListMFADevices',
+  'iam:ListOpenIDConnectProviderTags',
   'iam:ListOpenIDConnectProviders',
   'iam:ListPolicies',
   'iam:ListPolicyTags',
