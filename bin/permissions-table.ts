@@ -276,6 +276,8 @@ function grant({ action, isNew, unlessDenied }: Question): string {
       return need.privilege === undefined
         ? "to be a user of the owner's project"
         : `to be a user of the owner's project with the privilege \`${need.privilege}\``;
+    case 'role':
+      return 'to be trusted by the role';
     case 'upload':
       return 'to have started the upload';
     case 'bucket':

@@ -1,13 +1,4 @@
-import type { Projects } from '../../shared/access/identity.ts';
-import {
-  findPrincipals,
-  isPublic,
-  namedIn,
-  policyParsing,
-  shownPolicy,
-  type NamedPolicy,
-  type PrincipalIds,
-} from '../../shared/access/policies/policy.ts';
+import { existingPrincipals, isPublic, policyParsing, shownPolicy } from '../../shared/access/policies/policy.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { bucketPolicy, policyDocument } from '../../shared/protocol/authorisation/bucket-policy.ts';
@@ -50,7 +41,7 @@ export const putBucketPolicy = defineOperation({
   authorise: ({ bucket }) => [{ action: 'PutBucketPolicy', bucket }],
   act: async ({ bucket: name, confirmed }, { authorisation, bucket, buckets, caller, document, projects }) => {
     const policy = await new EventLoopBudget().run(policyParsing(document, name));
-    const principals = await principalsOf(policy, projects);
+    const principals = await existingPrincipals(policy, projects);
     // Only the owner may lock out the owner's project.
     const bindsOwner = confirmed && caller.kind === 'user' && caller.project.id === bucket.project;
     const text = Buffer.from(document).toString();
@@ -78,11 +69,3 @@ export const deleteBucketPolicy = defineOperation({
   act: (_, { authorisation, buckets }) => buckets.documents.set(authorisation, 'policy', undefined),
   render: () => ({ status: 204 }),
 });
-
-/** Resolves the principals of a policy. @throws S3Error MalformedPolicy, also for an unknown principal, as a misspelt name would deny nobody */
-async function principalsOf(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
-  const found = await findPrincipals(policy, projects);
-  const unknown = namedIn(policy).find(({ text }) => !found.has(text));
-  if (unknown === undefined) return found;
-  throw new S3Error('MalformedPolicy', { message: 'Invalid principal in policy', details: { Detail: unknown.text } });
-}

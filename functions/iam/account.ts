@@ -21,7 +21,7 @@ const getAccountSummary = iamAction({
       AccountMFAEnabled: 0,
       MFADevices: 0,
       MFADevicesInUse: 0,
-      Providers: 0,
+      Providers: (await directory.providers()).length,
       ServerCertificates: 0,
       InstanceProfiles: 0,
     };

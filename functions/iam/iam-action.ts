@@ -1,5 +1,6 @@
 import type { StatedFacts } from '../../shared/access/authorise.ts';
-import { isRoot, rootArn, userArn } from '../../shared/access/user-arn.ts';
+import { actingArn } from '../../shared/access/user-arn.ts';
+import type { Projects } from '../../shared/access/identity.ts';
 import type { administrativeActions } from '../../shared/access/policies/policy-actions.ts';
 import type { Directory } from '../../shared/accounts/directory.ts';
 import type { Identities } from '../../shared/accounts/identities.ts';
@@ -20,6 +21,7 @@ export interface IamContext {
   readonly caller: Signer;
   readonly clock: Clock;
   readonly identities: Identities;
+  readonly projects: Projects;
 }
 
 /** What an action is about. */
@@ -61,10 +63,10 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
     parameters,
     // Asked of what it is about, which is known only once it is found.
     authorise: () => [],
-    act: async (input, { caller, clock, identities, authoriseLook }) => {
+    act: async (input, { caller, clock, identities, projects, authoriseLook }) => {
       refuseTemporary(caller);
       const perform = async (directory: Directory): Promise<Output> => {
-        const context: IamContext = { directory, caller, clock, identities };
+        const context: IamContext = { directory, caller, clock, identities, projects };
         const { arn, target = arn, it, missing, facts } = await definition.about(input, context);
         for (const resource of new Set([arn, target])) {
           await authoriseLook({ action: `iam:${name}`, resource, ...(facts && { facts }) }).catch((error: unknown) => {
@@ -73,8 +75,11 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
         }
         if (it === undefined) throw missing?.() ?? new S3Error('NoSuchEntity');
         if (definition.bounds) {
-          const own = await directory.carrier('user', caller.name);
+          const { role } = caller;
+          const own = await directory.carrier(role ? 'role' : 'user', role?.name ?? caller.name);
           if (own?.id !== caller.id) throw denied(caller, name, arn);
+          if (caller.rights.session !== undefined)
+            throw denied(caller, name, arn, 'a session with policies of its own changes nobody');
           const { boundary } = own;
           if (boundary !== undefined && (await definition.bounds(it, input, context)).some((one) => one !== boundary))
             throw denied(caller, name, arn, 'it is not within the permissions boundary of the caller');
@@ -88,11 +93,11 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
 }
 
 /**
- * Temporary keys of users administer nothing, as in AWS:
+ * Temporary keys of users administer nothing, as in AWS, but those of roles do:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_sts-comparison.html
  */
-function refuseTemporary({ session }: Signer): void {
-  if (session) throw new S3Error('AccessDenied', { message: 'Temporary keys cannot call IAM' });
+function refuseTemporary({ session, role }: Signer): void {
+  if (session && !role) throw new S3Error('AccessDenied', { message: 'Temporary keys of users cannot call IAM' });
 }
 
 function isDenial(error: unknown): boolean {
@@ -100,8 +105,7 @@ function isDenial(error: unknown): boolean {
 }
 
 function denied(caller: Signer, name: string, arn: string, why = 'no policy of the caller allows it'): S3Error {
-  const account = caller.project.accountNumber;
-  const who = isRoot(caller) ? rootArn(account) : userArn(account, caller);
+  const who = actingArn(caller.project.accountNumber, caller);
   return new S3Error('AccessDenied', {
     message: `User: ${who} is not authorized to perform: iam:${name} on resource: ${arn}, because ${why}`,
   });

@@ -5,6 +5,8 @@ import { boundaryActions } from './boundaries.ts';
 import { carrierPolicyActions } from './carrier-policies.ts';
 import { groupActions } from './groups.ts';
 import { managedPolicyActions } from './managed-policies.ts';
+import { providerActions } from './providers.ts';
+import { roleActions } from './roles.ts';
 import { simulatePrincipalPolicy } from './simulate.ts';
 import { tagActions } from './tags.ts';
 import { userActions } from './users.ts';
@@ -19,11 +21,17 @@ export const iam = defineApi({
     ...accessKeyActions,
     ...carrierPolicyActions('User', 64),
     ...carrierPolicyActions('Group', 128),
+    ...carrierPolicyActions('Role', 64),
     ...managedPolicyActions,
     ...boundaryActions('User'),
+    ...boundaryActions('Role'),
     ...groupActions,
+    ...roleActions,
+    ...providerActions,
     ...tagActions('User'),
+    ...tagActions('Role'),
     ...tagActions('Policy'),
+    ...tagActions('OpenIDConnectProvider'),
     ...accountActions,
     simulatePrincipalPolicy,
   ],

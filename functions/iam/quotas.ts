@@ -6,6 +6,8 @@ export const quotas = {
   UsersQuota: 5000,
   GroupsQuota: 300,
   RolesQuota: 1000,
+  OIDCProvidersQuota: 100,
+  ClientIDsPerProvider: 100,
   PoliciesQuota: 1500,
   GroupsPerUserQuota: 10,
   AttachedPoliciesPerUserQuota: 10,

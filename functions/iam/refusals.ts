@@ -1,7 +1,7 @@
 import type { CarrierKind } from '../../shared/accounts/directory.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 
-type Kind = CarrierKind | 'policy';
+type Kind = CarrierKind | 'policy' | 'provider';
 
 /* The errors of IAM, in the words of AWS: https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html */
 
@@ -12,6 +12,10 @@ export function noSuch(kind: Kind | 'access key', name: string): S3Error {
 
 export function noSuchPolicy(arn: string): S3Error {
   return new S3Error('NoSuchEntity', { message: `Policy ${arn} does not exist or is not attachable.` });
+}
+
+export function noSuchProvider(arn: string): S3Error {
+  return new S3Error('NoSuchEntity', { message: `OpenIDConnect Provider not found for arn ${arn}` });
 }
 
 export function alreadyExists(kind: Kind, name: string): S3Error {

@@ -23,7 +23,8 @@ async function arnOf(ref: string, directory: Directory): Promise<string> {
   return (await directory.policy({ ref }))?.arn ?? arnIn(directory, 'policy', ref);
 }
 
-async function shownBoundary({ boundary }: Carrier, directory: Directory) {
+/** Returns the permissions boundary of a user or a role. */
+export async function shownBoundary({ boundary }: Carrier, directory: Directory) {
   if (boundary === undefined) return undefined;
   return { PermissionsBoundaryType: 'Policy', PermissionsBoundaryArn: await arnOf(boundary, directory) };
 }

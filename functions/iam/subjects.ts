@@ -2,6 +2,7 @@ import type { Carrier, CarrierKind, ManagedPolicy } from '../../shared/accounts/
 import { isRoot, rootArn } from '../../shared/access/user-arn.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import type { IamContext, Subject } from './iam-action.ts';
+import { invalid } from '../../shared/protocol/query-api/action-form.ts';
 import { noSuch, noSuchPolicy } from './refusals.ts';
 import { arnIn } from './shown.ts';
 
@@ -26,6 +27,7 @@ export async function existing(kind: CarrierKind, name: string, { directory }: I
 /** The user who is named; unless one is, the caller. Root may look at itself. */
 export async function userOrCaller(name: string | undefined, context: IamContext): Promise<Subject<Carrier>> {
   const { caller, directory } = context;
+  if (name === undefined && caller.role) throw invalid('Must specify userName when calling with non-User credentials');
   if (name !== undefined || !isRoot(caller)) return existing('user', name ?? caller.name, context);
   return { arn: rootArn(directory.account.accountNumber), it: await directory.carrier('user', caller.name) };
 }

@@ -1,36 +1,46 @@
-import type { Entry, Tags } from '../../shared/accounts/directory.ts';
+import type { Entry, Provider, Tags } from '../../shared/accounts/directory.ts';
 import { tagPage } from '../../shared/documents/iam.ts';
 import { called, type Parameter } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction, type IamContext, type Subject } from './iam-action.ts';
 import { arnText, nameText, pageOf, paging, readTags, tagKeys, tagList } from './inputs.ts';
+import { existingProvider } from './providers.ts';
 import { maxTags } from './quotas.ts';
 import { limitExceeded } from './refusals.ts';
 import { shownTags } from './shown.ts';
 import { boundsOf, boundsOfPolicy, existing, existingPolicy, ownPolicy } from './subjects.ts';
 
-interface Tagged {
+type Tagged = Entry | Provider;
+
+interface Kind {
   /** How the request names it. */
   readonly of: Parameter<string>;
-  find(this: void, name: string, context: IamContext): Promise<Subject<Entry>>;
-  findOwn(this: void, name: string, context: IamContext): Promise<Subject<Entry>>;
+  find(this: void, name: string, context: IamContext): Promise<Subject<Tagged>>;
+  findOwn(this: void, name: string, context: IamContext): Promise<Subject<Tagged>>;
 }
 
-const tagged: Readonly<Record<'User' | 'Role' | 'Policy', Tagged>> = {
+const tagged: Readonly<Record<'User' | 'Role' | 'Policy' | 'OpenIDConnectProvider', Kind>> = {
   User: carrier('user'),
   Role: carrier('role'),
   Policy: { of: called('PolicyArn', arnText), find: existingPolicy, findOwn: ownPolicy },
+  OpenIDConnectProvider: {
+    of: called('OpenIDConnectProviderArn', arnText),
+    find: existingProvider,
+    findOwn: existingProvider,
+  },
 };
 
-function carrier(kind: 'user' | 'role'): Tagged {
-  const find: Tagged['find'] = (name, context) => existing(kind, name, context);
+function carrier(kind: 'user' | 'role'): Kind {
+  const find: Kind['find'] = (name, context) => existing(kind, name, context);
   return { of: called(kind === 'user' ? 'UserName' : 'RoleName', nameText(64)), find, findOwn: find };
 }
 
-/** The actions on the tags of users, roles or policies. */
+/** The actions on the tags of users, roles, policies or providers. */
 export function tagActions(Kind: keyof typeof tagged) {
   const { of, find, findOwn } = tagged[Kind];
-  const boundsOfIt = (it: Entry, context: IamContext) =>
-    it.kind === 'policy' ? boundsOfPolicy(it, context) : boundsOf(it, context);
+  const boundsOfIt = (it: Tagged, context: IamContext) => {
+    if (it.kind === 'provider') return [undefined];
+    return it.kind === 'policy' ? boundsOfPolicy(it, context) : boundsOf(it, context);
+  };
 
   const tag = iamAction({
     name: `Tag${Kind}`,

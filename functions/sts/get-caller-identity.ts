@@ -1,6 +1,7 @@
-import { federatedArn, isRoot, rootArn, userArn } from '../../shared/access/user-arn.ts';
+import { actingArn, federatedArn, isRoot } from '../../shared/access/user-arn.ts';
 import { callerIdentity } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
+import { assumedRoleId } from './assumed-role.ts';
 import { federatedId } from './federated-user.ts';
 
 /**
@@ -14,11 +15,11 @@ export const getCallerIdentity = defineAction({
   act: async (_, { caller }) => {
     const Account = caller.project.accountNumber;
     const { id, session } = caller;
+    const Arn = actingArn(Account, caller);
+    if (session?.kind === 'role') return { Arn, UserId: assumedRoleId(id, session.name), Account };
     if (session?.name !== undefined)
       return { Arn: federatedArn(Account, session.name), UserId: federatedId(Account, session.name), Account };
-    return isRoot(caller)
-      ? { Arn: rootArn(Account), UserId: Account, Account }
-      : { Arn: userArn(Account, caller), UserId: id, Account };
+    return { Arn, UserId: isRoot(caller) ? Account : id, Account };
   },
   result: callerIdentity,
 });

@@ -1,4 +1,5 @@
 import { defineApi } from '../../shared/protocol/query-api/action.ts';
+import { assumeRole } from './assume-role.ts';
 import { getCallerIdentity } from './get-caller-identity.ts';
 import { getFederationToken } from './get-federation-token.ts';
 import { getSessionToken } from './get-session-token.ts';
@@ -9,5 +10,5 @@ export const sts = defineApi({
   api: 'sts',
   // A project gets its account number when it is first shown.
   needs: { table: 'write' },
-  actions: [getCallerIdentity, getFederationToken, getSessionToken],
+  actions: [assumeRole, getCallerIdentity, getFederationToken, getSessionToken],
 });

@@ -2,7 +2,7 @@ import { grants, isPublicGrant, type Acl, type Permission } from './acl.ts';
 import type { IdentityVerdict } from './identity-rights.ts';
 import type { Caller, Privilege } from './identity.ts';
 import type { ConditionKey } from './policy-keys.ts';
-import type { Grants } from './policies/policy.ts';
+import type { Grants, TrustPolicy } from './policies/policy.ts';
 import { needOf, writing, type Action } from './rights.ts';
 
 /**
@@ -16,6 +16,8 @@ export interface Question {
   readonly bucket?: string;
   /** The ARN of what is neither a bucket nor an object. */
   readonly resource?: string;
+  /** The role that it is about, which is to be assumed. */
+  readonly role?: TrustingRole;
   /** The name of a bucket to create. */
   readonly newBucket?: string;
   readonly key?: string;
@@ -44,6 +46,15 @@ export interface Question {
   readonly unlessDenied?: true;
 }
 
+/** A role, and whom it trusts. */
+export interface TrustingRole {
+  /** The project that it is of, by its canonical id. */
+  readonly project: string;
+  readonly trust: TrustPolicy;
+  /** Whose token the caller has, who has no key: the ARN of an OpenID Connect provider, and the claims of the token as condition keys. */
+  readonly token?: { readonly provider: string; readonly claims: ReadonlyMap<string, readonly string[]> };
+}
+
 /** Values of condition keys that an operation states, where it has one. */
 export type StatedFacts = Readonly<Partial<Record<ConditionKey, string | undefined>>>;
 
@@ -70,6 +81,8 @@ export interface Evidence {
   identity(): IdentityVerdict | Promise<IdentityVerdict>;
   /** Returns the bucket policy's verdict on the question, by these of its statements that allow something. */
   policy(grants: Grants): 'none' | Promise<'allow' | 'deny' | 'none'>;
+  /** Returns the verdict of the trust policy of the role that the question is about. */
+  trust(grants: Grants): Promise<'allow' | 'deny' | 'none'>;
   /** Tells whether the policy leaves the bucket's owner the right to read, replace and delete it. */
   sparesOwner(): Promise<boolean>;
   /** Returns the version that the question is about, or undefined if it does not exist. */
@@ -114,6 +127,7 @@ export async function mayDo(
 ): Promise<boolean> {
   const need = question.isNew ? writing : needOf(question.action);
   if (need.on === 'oneself') return caller.kind === 'user';
+  if (need.on === 'role') return question.role !== undefined && mayAssume(caller, question.role, evidence);
   if (question.anyKey && need.on !== 'owner' && bucket !== undefined) return mayDoAny(caller, bucket, evidence);
   const asked = caller.kind === 'user' ? evidence.identity() : 'allow';
   const identity = typeof asked === 'string' ? asked : await asked;
@@ -154,6 +168,19 @@ export async function mayDo(
       return need.permission !== 'none' && isGranted(await version.acl(), need.permission);
     }
   }
+}
+
+/**
+ * Tells whether a caller may assume a role. Its trust policy must allow it and, unless it names a user or a role of its own project, the
+ * caller's policies as well. Their boundary and session policies must always:
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+ */
+async function mayAssume(caller: Caller, { project, token }: TrustingRole, evidence: Evidence): Promise<boolean> {
+  if (caller.kind === 'anonymous') return token !== undefined && (await evidence.trust('all')) === 'allow';
+  const identity = await evidence.identity();
+  const isAllowedByOwn = identity === 'full' || identity === 'allow';
+  if (!isAllowedByOwn && !(identity === 'none' && isOf(caller, project))) return false;
+  return (await evidence.trust(isAllowedByOwn ? 'all' : 'to the user')) === 'allow';
 }
 
 /** Any caller with a key may own something in any bucket. */

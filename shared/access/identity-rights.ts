@@ -72,7 +72,7 @@ export class PreparedRights {
 
   /**
    * Evaluates the rights. What session policies do not allow is denied, whatever the policy of a bucket allows to their parent, and so is to a
-   * session with policies what the parent's boundary does not allow.
+   * role, or a session with policies, what the boundary does not allow.
    */
   verdict(question: PolicyQuestion): IdentityVerdict | Promise<IdentityVerdict> {
     if (this.#isFull && !question.action.includes(':')) return 'full';
@@ -86,7 +86,8 @@ export class PreparedRights {
     if (verdicts.includes('deny')) return 'deny';
     const [own, ...limits] = verdicts;
     if (limits.every((one) => one === 'allow')) return own!;
-    return this.#rights.session === undefined ? 'limited' : 'deny';
+    const { session, isOfRole } = this.#rights;
+    return session === undefined && !isOfRole ? 'limited' : 'deny';
   }
 
   #prepared(): readonly PreparedPolicy[] {

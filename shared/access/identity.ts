@@ -42,6 +42,14 @@ export interface IdentityRights {
   readonly boundary: IdentityPolicy | undefined;
   /** The session policies of temporary credentials. Undefined: as far as the parent's rights; empty: none. */
   readonly session: readonly IdentityPolicy[] | undefined;
+  /** Set for a role: its boundary limits also what the policy of a bucket allows to it by name. */
+  readonly isOfRole?: true;
+}
+
+/** The role of a caller who has assumed one. */
+interface AssumedRole {
+  readonly name: string;
+  readonly path: string;
 }
 
 /** What a request states of its access key. */
@@ -51,13 +59,15 @@ export interface Credential {
   readonly sessionToken?: string | undefined;
 }
 
-/** An authenticated user of a project. */
+/** An authenticated user of a project, or whoever has assumed one of its roles. */
 export interface User extends Credential {
   readonly kind: 'user';
-  /** Unique: never given to a later user of the same name. */
+  /** Unique: never given to a later user, or role, of the same name. */
   readonly id: string;
   /** Set if the key is temporary. */
   readonly session?: Session | undefined;
+  readonly role?: AssumedRole | undefined;
+  /** Of a role `assumed-role/<role>/<session>`, which no user is called. */
   readonly name: string;
   /** Where the name is in ARNs. Undefined: `/`. */
   readonly path?: string | undefined;
@@ -109,6 +119,12 @@ export interface AccessKeys {
   find(accessKeyId: string, freshness?: 'cached' | 'read', sessionToken?: string): Promise<AccessKey | undefined>;
 }
 
+/** A user or a role of a project, by its path and name. */
+export interface PrincipalName {
+  readonly kind: 'user' | 'role';
+  readonly name: string;
+}
+
 /** Finds projects, for the names shown in responses and for the grantees named in requests. */
 export interface Projects {
   project(id: string): Promise<Project | undefined>;
@@ -118,6 +134,6 @@ export interface Projects {
   byNumber(number: string): Promise<Project | undefined>;
   /** Returns a project with its account number: it gets one if it has none yet. */
   account(project: Project): Promise<Account>;
-  /** Returns the id of the project's user with this name, if there is one. */
-  userId(project: string, name: string): Promise<string | undefined>;
+  /** Returns the id of a user or role of a project, by its path and name, if there is one. */
+  principalId(project: string, named: PrincipalName): Promise<string | undefined>;
 }

@@ -10,10 +10,10 @@ export const conditionKeys = {
   'aws:epochtime': 'the time of arrival, in seconds since 1970',
   'aws:principalaccount': 'the project of the caller, by its id or account number; absent for anonymous requests',
   'aws:principalarn':
-    '`arn:aws:iam::<project>:user/<name>`, with the id or the account number, which a later user of the same name shares; absent for anonymous requests',
+    '`arn:aws:iam::<project>:user/<name>`, or `:role/<name>` of an assumed role, with the id or the account number, which a later one of the same name shares; absent for anonymous requests',
   'aws:principalisawsservice': '`true` for deliveries of access logs, otherwise `false`; absent for anonymous requests',
   'aws:principalservicename': '`logging.s3.amazonaws.com`, for deliveries of access logs',
-  'aws:principaltype': '`User`, `Anonymous` or, for deliveries of access logs, `Service`',
+  'aws:principaltype': '`User`, `AssumedRole`, `Anonymous` or, for deliveries of access logs, `Service`',
   'aws:referer': 'the Referer header, which any client can forge',
   'aws:requestedregion': 'the region of the deployment',
   'aws:resourceaccount': 'the project that owns the bucket, by its id or account number',
@@ -22,8 +22,9 @@ export const conditionKeys = {
     'the project that owns the logged bucket, by its id or account number, for deliveries of access logs',
   'aws:sourcearn': '`arn:aws:s3:::<bucket>`, the logged bucket, for deliveries of access logs',
   'aws:sourceip': "the client's address, as reported by trusted hops only",
+  'aws:tokenissuetime': 'the time at which the temporary key of the caller was made, ISO 8601; absent for other keys',
   'aws:useragent': 'the User-Agent header, which any client can forge',
-  'aws:username': 'the name of the signing user, which a later user of the same name shares',
+  'aws:username': 'the name of the signing user, which a later user of the same name shares; absent for roles',
   'aws:viaawsservice': '`false`',
   'iam:permissionsboundary': 'the ARN of the permissions boundary that a request sets, or that it takes away',
   'iam:policyarn': 'the ARN of the policy that a request attaches or detaches',
@@ -61,6 +62,8 @@ export const conditionKeys = {
   's3:x-amz-server-side-encryption-customer-algorithm': 'the header of the same name',
   's3:x-amz-storage-class': 'the header of the same name',
   's3:x-amz-website-redirect-location': 'the header of the same name',
+  'sts:externalid': 'the `ExternalId` with which a role is assumed',
+  'sts:rolesessionname': 'the `RoleSessionName` with which a role is assumed',
 } as const;
 
 export type ConditionKey = keyof typeof conditionKeys;
@@ -100,7 +103,6 @@ export const absentConditionKeys = [
   'aws:sourcevpcarn',
   'aws:sourcevpce',
   'aws:tagkeys',
-  'aws:tokenissuetime',
   'aws:userid',
   'aws:vpceaccount',
   'aws:vpceorgid',
@@ -160,6 +162,18 @@ export function readConditionKey(text: string): string {
   const tag = slash === 0 ? '' : text.slice(slash);
   if (!(tag === '' ? plainKeys : tagKeys).has(name)) throw malformedPolicy('Policy has an invalid condition key', text);
   return name + tag;
+}
+
+/** The claims of a token of which a trust policy may speak, as `<provider>:<claim>`. */
+const claimKey = /^[a-z0-9.-]+\.[a-z0-9-]+(?::\d{1,5})?(?:\/[^:]*)?:(?:aud|sub|azp|amr)$/;
+
+/**
+ * As {@link readConditionKey}, in the trust policy of a role: with the claims of tokens of OpenID Connect providers.
+ * @throws S3Error MalformedPolicy for an unknown key
+ */
+export function readTrustKey(text: string): string {
+  const name = text.toLowerCase();
+  return claimKey.test(name) ? name : readConditionKey(text);
 }
 
 /**

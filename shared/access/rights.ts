@@ -11,6 +11,7 @@ import type { Privilege } from './identity.ts';
  * - `object`: to own the bucket or the version, or to be granted the permission in the version's ACL. The version must
  *   be looked up even if a policy allows the action, because a bucket's policy does not cover objects owned by others;
  * - `upload`: to own the bucket or to have initiated the upload;
+ * - `role`: to be trusted by it;
  * - `owner`: to own the bucket, as a user with the privilege if one is named. Policies and ACLs do not apply.
  */
 export type Need =
@@ -25,6 +26,7 @@ export type Need =
       readonly markers?: 'as versions';
     }
   | { readonly on: 'upload' }
+  | { readonly on: 'role' }
   | { readonly on: 'owner'; readonly privilege?: Privilege };
 
 /** For the bucket's owner, and others if a policy allows it. */
@@ -138,6 +140,8 @@ const needs = {
   ListAlarms: monitoring,
   GetAlarmHistory: monitoring,
 
+  'sts:AssumeRole': { on: 'role' },
+  'sts:AssumeRoleWithWebIdentity': { on: 'role' },
   'sts:GetFederationToken': { on: 'service', by: 'users' },
 } as const satisfies Readonly<Record<string, Need>>;
 

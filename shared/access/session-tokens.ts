@@ -7,17 +7,33 @@ import type { Secrets } from '../ports/secrets.ts';
  * What a temporary key stands for. It is stored nowhere but in its token, which the client sends with each request: sealed, so that nobody
  * else can make one, read the secret in it, or use it with another key.
  */
-export interface Session {
+export type Session = SessionOfUser | SessionOfRole;
+
+interface Temporary {
+  /** In milliseconds since the epoch. */
+  readonly issued: number;
+  readonly expires: number;
+  /** Its policies. Undefined: it may what the user or the role may. Empty: nothing. */
+  readonly policies?: readonly string[] | undefined;
+}
+
+/** A user's own, or of whom the user gave it to. */
+export interface SessionOfUser extends Temporary {
   /** `session`: all rights of the user. `federated`: those of the user that its policy allows as well. */
   readonly kind: 'session' | 'federated';
   /** The id of the permanent access key that it was made with, and ends with. */
   readonly parent: string;
-  /** In milliseconds since the epoch. */
-  readonly expires: number;
   /** The name of whom the user gave it to. */
   readonly name?: string | undefined;
-  /** Its policies. Undefined: it may what the user may. Empty: nothing. */
-  readonly policies?: readonly string[] | undefined;
+}
+
+/** A role that somebody has assumed. */
+export interface SessionOfRole extends Temporary {
+  readonly kind: 'role';
+  /** It ends with this role: not a later one of the same name. */
+  readonly role: { readonly project: string; readonly name: string; readonly id: string };
+  /** The name of the session. */
+  readonly name: string;
 }
 
 /** A new temporary key. */
@@ -34,7 +50,10 @@ const maximumToken = 4096;
 /** The names of a session's properties in a token. */
 interface Packed {
   readonly k: Session['kind'];
+  /** Of a role none: earlier versions know no roles, and find no such key. */
   readonly p: string;
+  readonly r?: SessionOfRole['role'] | undefined;
+  readonly i: number;
   readonly e: number;
   readonly n?: string | undefined;
   readonly l?: readonly string[] | undefined;
@@ -54,10 +73,12 @@ export class Sessions {
   }
 
   /** @throws S3Error PackedPolicyTooLarge */
-  async begin({ kind, parent, expires, name, policies }: Session): Promise<TemporaryKey> {
+  async begin(session: Session): Promise<TemporaryKey> {
+    const { kind, issued, expires, name, policies } = session;
+    const of = session.kind === 'role' ? { p: '', r: session.role } : { p: session.parent };
     const accessKeyId = `ASIA${Array.from(this.#randomness.bytes(16), (byte) => letters[byte & 31]).join('')}`;
     const secretAccessKey = Buffer.from(this.#randomness.bytes(30)).toString('base64');
-    const packed: Packed = { k: kind, p: parent, e: expires, n: name, l: policies, s: secretAccessKey };
+    const packed: Packed = { k: kind, ...of, i: issued, e: expires, n: name, l: policies, s: secretAccessKey };
     const sealed = await this.#secrets.seal(deflateRawSync(JSON.stringify(packed)), contextOf(accessKeyId));
     const sessionToken = Buffer.from(sealed).toString('base64url');
     if (sessionToken.length > maximumToken) throw new S3Error('PackedPolicyTooLarge');
@@ -80,10 +101,9 @@ export async function openSession(
   const opened = secrets.open(Buffer.from(sessionToken, 'base64url'), contextOf(accessKeyId));
   const packed = JSON.parse(inflateRawSync(await opened.catch(refuseToken)).toString()) as Packed;
   if (packed.e <= now) throw new S3Error('ExpiredToken');
-  return {
-    session: { kind: packed.k, parent: packed.p, expires: packed.e, name: packed.n, policies: packed.l },
-    secret: packed.s,
-  };
+  const { k: kind, p: parent, r: role, i: issued, e: expires, n: name, l: policies, s: secret } = packed;
+  if (kind !== 'role') return { session: { kind, parent, issued, expires, name, policies }, secret };
+  return { session: { kind, role: role!, issued, expires, name: name!, policies }, secret };
 }
 
 /** @throws S3Error InvalidToken */

@@ -3,11 +3,20 @@ import type { Attribute, Attributes, ItemKey, KeyValueTable } from '../ports/key
 import type { Secrets } from '../ports/secrets.ts';
 import { accountNumber, numbered, projectOfNumber } from './account-numbers.ts';
 import { decodePrivileges, decodeProject, decodeUserId, pathOf } from './account-items.ts';
-import { parsed, readRights } from './identity-items.ts';
+import { decodeCarriedByRole, decodeCarriedByUser, parsed, readRights } from './identity-items.ts';
 import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { parseProjectName } from '../access/account-names.ts';
-import type { AccessKey, AccessKeys, Account, Project, Projects } from '../access/identity.ts';
-import { openSession, refuseToken } from '../access/session-tokens.ts';
+import {
+  privileges,
+  type AccessKey,
+  type AccessKeys,
+  type Account,
+  type PrincipalName,
+  type Project,
+  type Projects,
+} from '../access/identity.ts';
+import { sessionName } from '../access/user-arn.ts';
+import { openSession, refuseToken, type SessionOfRole } from '../access/session-tokens.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 
 /** An operator's declaration of a project that must exist, with its users and their keys. */
@@ -57,32 +66,49 @@ export class Accounts implements AccessKeys, Projects {
   ): Promise<AccessKey | undefined> {
     if (sessionToken === undefined) return this.#permanent(accessKeyId, freshness);
     const { secret, session } = await openSession(this.#secrets, { accessKeyId, sessionToken }, this.#clock.now());
-    const parent = await this.#permanent(session.parent, freshness);
-    // It ends with the key that it was made with.
+    const parent =
+      session.kind === 'role' ? await this.#role(session, freshness) : await this.#permanent(session.parent, freshness);
+    // It ends with the key that it was made with, or with the role.
     if (parent === undefined) return refuseToken();
     const { user } = parent;
     const rights = session.policies ? { ...user.rights, session: session.policies.map(parsed) } : user.rights;
-    return { ...parent, secret, user: { ...user, rights, accessKeyId, sessionToken, session } };
+    const name = user.role ? sessionName(user.role.name, session.name!) : user.name;
+    return { ...parent, secret, user: { ...user, name, rights, accessKeyId, sessionToken, session } };
   }
 
-  async #permanent(accessKeyId: string, freshness: 'cached' | 'read'): Promise<AccessKey | undefined> {
-    if (!isPossible(accessKeyId)) return undefined;
+  #permanent(accessKeyId: string, freshness: 'cached' | 'read'): Promise<AccessKey | undefined> {
+    if (!isPossible(accessKeyId)) return Promise.resolve(undefined);
+    return this.#known(`key/${accessKeyId}`, freshness, () => this.#read(accessKeyId));
+  }
+
+  /** Returns who has assumed a role, if it is still there: without a secret, which is that of the session. */
+  async #role({ role }: SessionOfRole, freshness: 'cached' | 'read'): Promise<AccessKey | undefined> {
+    const { project, name, id } = role;
+    const found = await this.#known(`role/${project}/${name}`, freshness, () => this.#readRole(project, name));
+    return found?.user.id === id ? found : undefined;
+  }
+
+  async #known(
+    name: string,
+    freshness: 'cached' | 'read',
+    read: () => Promise<Found | undefined>,
+  ): Promise<AccessKey | undefined> {
     const now = this.#clock.now();
-    const cached = freshness === 'cached' ? this.#cache.get(accessKeyId) : undefined;
+    const cached = freshness === 'cached' ? this.#cache.get(name) : undefined;
     // A clock that was set back does not extend its lifetime.
     const isFresh = cached !== undefined && Math.abs(now - cached.readAt) < cacheTime;
     const known = isFresh ? await cached.found : undefined;
     const isCurrent = isFresh && (!this.#table.freeChecks || (known !== undefined && (await this.#isAsRead(known))));
-    const found = isCurrent ? known : await this.#readAnew(accessKeyId, now);
+    const found = isCurrent ? known : await this.#readAnew(name, now, read);
     // An expired key is treated as if it did not exist.
     return found && found.ends > now ? found.key : undefined;
   }
 
-  #readAnew(accessKeyId: string, now: number): Promise<Found | undefined> {
+  #readAnew(name: string, now: number, read: () => Promise<Found | undefined>): Promise<Found | undefined> {
     if (this.#cache.size > maxCached) this.#cache.clear();
-    const found = this.#read(accessKeyId);
-    this.#cache.set(accessKeyId, { readAt: now, found });
-    found.catch(() => this.#cache.delete(accessKeyId));
+    const found = read();
+    this.#cache.set(name, { readAt: now, found });
+    found.catch(() => this.#cache.delete(name));
     return found;
   }
 
@@ -113,10 +139,11 @@ export class Accounts implements AccessKeys, Projects {
     return { ...decodeProject(project.id, item), accountNumber: item['number'] as string };
   }
 
-  async userId(project: string, name: string): Promise<string | undefined> {
+  async principalId(project: string, { kind, name }: PrincipalName): Promise<string | undefined> {
     const [, path = '', last = ''] = /^((?:.*\/)?)([^/]*)$/s.exec(name) ?? [];
-    const item = isPossible(last) ? await this.#table.get(accountKey.user(project, last)) : undefined;
-    return item && pathOf(item) === `/${path}` ? decodeUserId(project, last, item) : undefined;
+    const item = isPossible(last) ? await this.#table.get(accountKey[kind](project, last)) : undefined;
+    if (item === undefined || pathOf(item) !== `/${path}`) return undefined;
+    return kind === 'user' ? decodeUserId(project, last, item) : (item['id'] as string);
   }
 
   /** Creates what a declaration lists and does not exist yet; changes nothing that exists. */
@@ -161,7 +188,7 @@ export class Accounts implements AccessKeys, Projects {
     if (projectItem === undefined || userItem === undefined) return undefined;
     const [customerItem, rights] = await Promise.all([
       this.#table.get(accountKey.customer(projectItem['customer'] as string)),
-      readRights(this.#table, id, userItem, projectItem['root'] === name),
+      readRights(this.#table, id, decodeCarriedByUser(userItem), projectItem['root'] === name),
     ]);
     const secret = Buffer.from(await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId)).toString();
     return {
@@ -186,6 +213,42 @@ export class Accounts implements AccessKeys, Projects {
           { key: accountKey.customer(projectItem['customer'] as string), expect: asRead(customerItem) },
         ],
         suspended: [item, userItem, projectItem, customerItem].some((one) => one?.['suspended'] === true),
+      },
+    };
+  }
+
+  async #readRole(project: string, name: string): Promise<Found | undefined> {
+    const [projectItem, item] = await Promise.all([
+      this.#table.get(accountKey.project(project)),
+      this.#table.get(accountKey.role(project, name)),
+    ]);
+    if (projectItem === undefined || item === undefined) return undefined;
+    const customer = accountKey.customer(projectItem['customer'] as string);
+    const [customerItem, rights] = await Promise.all([
+      this.#table.get(customer),
+      readRights(this.#table, project, decodeCarriedByRole(item)),
+    ]);
+    return {
+      ends: Infinity,
+      token: projectItem['r'],
+      key: {
+        secret: '',
+        user: {
+          kind: 'user',
+          id: item['id'] as string,
+          accessKeyId: '',
+          name: sessionName(name, ''),
+          role: { name, path: pathOf(item) },
+          project: decodeProject(project, projectItem),
+          privileges,
+          rights: { ...rights, isOfRole: true },
+        },
+        unchanged: [
+          { key: accountKey.role(project, name), expect: asRead(item) },
+          { key: accountKey.project(project), expect: asRead(projectItem) },
+          { key: customer, expect: asRead(customerItem) },
+        ],
+        suspended: [projectItem, customerItem].some((one) => one?.['suspended'] === true),
       },
     };
   }

@@ -3,7 +3,7 @@ import type { Attribute, Attributes, Change, ItemKey, KeyValueTable } from '../p
 import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
 import { decodeStored, decodeUserId, everyItem, pathOf, removed, revised } from './account-items.ts';
 import { awsPolicies, awsPolicyPath } from './aws-policies.ts';
-import { decodeCarried, decodeCarriedByUser, readRights, type CarriedByUser } from './identity-items.ts';
+import { decodeCarriedByRole, decodeCarriedByUser, readRights, type CarriedByUser } from './identity-items.ts';
 
 /** What IAM has names for. */
 interface Named {
@@ -44,8 +44,23 @@ export interface ManagedPolicy extends Named {
 /** What of a version is stored: not an interface, so that the table can be seen to store it. */
 type PolicyVersion = Readonly<{ text: string; created: number }>;
 
+/** An OpenID Connect provider, whose tokens roles may trust. */
+export interface Provider {
+  readonly kind: 'provider';
+  readonly key: ItemKey;
+  readonly item: Attributes;
+  /** Its URL without the scheme. */
+  readonly name: string;
+  readonly arn: string;
+  readonly created: number;
+  readonly tags: Tags;
+  /** The audiences of its tokens that are accepted. */
+  readonly clients: readonly string[];
+  readonly thumbprints: readonly string[];
+}
+
 export type Entry = Carrier | ManagedPolicy;
-type EntryKind = Entry['kind'];
+type EntryKind = (Entry | Provider)['kind'];
 
 /** An access key in the list of its user. */
 interface ListedKey {
@@ -55,7 +70,7 @@ interface ListedKey {
   readonly item: Attributes;
 }
 
-const prefixes: Readonly<Record<EntryKind, string>> = {
+const prefixes: Readonly<Record<Entry['kind'], string>> = {
   user: accountPrefix.users,
   group: accountPrefix.groups,
   policy: accountPrefix.policies,
@@ -136,10 +151,29 @@ export class Directory {
     };
   }
 
+  /** Returns the OpenID Connect providers. */
+  async providers(): Promise<readonly Provider[]> {
+    const items = await everyItem(this.#table, accountKey.project(this.account.id).pk, accountPrefix.providers);
+    return items.map(({ key, attributes }) => this.#provider(key, attributes));
+  }
+
+  /** Returns an OpenID Connect provider by its ARN. */
+  async provider(arn: string): Promise<Provider | undefined> {
+    const prefix = this.providerArn('');
+    const name = arn.startsWith(prefix) ? arn.slice(prefix.length) : '';
+    const key = accountKey.provider(this.account.id, name);
+    const item = name === '' || name.length > longestUrl ? undefined : await this.#table.get(key);
+    return item && this.#provider(key, item);
+  }
+
+  /** Returns the ARN of a provider, whether it is there or not. @param name its URL without the scheme */
+  providerArn(name: string): string {
+    return `arn:aws:iam::${this.account.accountNumber}:oidc-provider/${name}`;
+  }
+
   /** Returns what a user, group or role may do. */
   rightsOf(carrier: Carrier): Promise<IdentityRights> {
-    const item = { ...carrier.item, attached: carrier.attached };
-    return readRights(this.#table, this.account.id, item, this.isRoot(carrier));
+    return readRights(this.#table, this.account.id, carrier, this.isRoot(carrier));
   }
 
   /** Returns the keys of a user. */
@@ -221,9 +255,23 @@ export class Directory {
   #carrier(kind: CarrierKind, key: ItemKey, item: Attributes): Carrier {
     const name = kind === 'group' ? (item['name'] as string) : accountKeyParts.named(key);
     const id = kind === 'user' ? decodeUserId(this.account.id, name, item) : (item['id'] as string);
-    const carried = kind === 'user' ? decodeCarriedByUser(item) : decodeCarried(item);
-    const boundary = item['boundary'] as string | undefined;
-    return { groups: [], boundary, ...carried, kind, ...named(key, item, name, id) };
+    const carried = kind === 'user' ? decodeCarriedByUser(item) : decodeCarriedByRole(item);
+    return { ...carried, kind, ...named(key, item, name, id) };
+  }
+
+  #provider(key: ItemKey, item: Attributes): Provider {
+    const name = accountKeyParts.named(key);
+    return {
+      kind: 'provider',
+      key,
+      item,
+      name,
+      arn: this.providerArn(name),
+      created: decodeStored(item).created,
+      tags: (item['tags'] as Tags | undefined) ?? [],
+      clients: item['clients'] as readonly string[],
+      thumbprints: item['thumbprints'] as readonly string[],
+    };
   }
 
   #policy(key: ItemKey, item: Attributes): ManagedPolicy {
@@ -243,6 +291,7 @@ export class Directory {
   }
 }
 
+const longestUrl = 255;
 const sharedPrefix = 'aws/';
 const sharedSince = Date.UTC(2015, 1, 6);
 

@@ -23,7 +23,7 @@ interface Carried {
   readonly attached: readonly string[];
 }
 
-/** What a user has besides. */
+/** What a user or a role has besides. Roles are in no groups. */
 export interface CarriedByUser extends Carried {
   /** Their ids. */
   readonly groups: readonly string[];
@@ -32,7 +32,7 @@ export interface CarriedByUser extends Carried {
 }
 
 /** Returns what a group carries. */
-export function decodeCarried(item: Attributes): Carried {
+function decodeCarried(item: Attributes): Carried {
   return {
     inline: (item['inline'] as Readonly<Record<string, string>> | undefined) ?? {},
     attached: (item['attached'] as readonly string[] | undefined) ?? [],
@@ -47,6 +47,11 @@ export function decodeCarriedByUser(item: Attributes): CarriedByUser {
     groups: (item['groups'] as readonly string[] | undefined) ?? [],
     boundary: item['boundary'] as string | undefined,
   };
+}
+
+/** Returns what a role carries. */
+export function decodeCarriedByRole(item: Attributes): CarriedByUser {
+  return { ...decodeCarried(item), groups: [], boundary: item['boundary'] as string | undefined };
 }
 
 /** Tells whether a user could become root: nothing limits it. */
@@ -67,7 +72,7 @@ function textInForce(item: Attributes): string {
 }
 
 /**
- * Reads the rights of a user: nothing more than the user's item, unless managed policies of the project or groups are among them. What refers to
+ * Reads the rights of a user or a role: nothing more than what it carries, unless managed policies of the project or groups are among them. What refers to
  * a policy or a group that is not there carries nothing, and denies everything if it is a boundary.
  *
  * The root of an account may do all of IAM besides, as long as it has `FullAccess`.
@@ -78,10 +83,9 @@ function textInForce(item: Attributes): string {
 export async function readRights(
   table: KeyValueTable,
   project: string,
-  user: Attributes,
+  { inline, attached, groups, boundary }: CarriedByUser,
   isRoot = false,
 ): Promise<IdentityRights> {
-  const { inline, attached, groups, boundary } = decodeCarriedByUser(user);
   const administers = isRoot && attached.includes(fullAccessRef);
   const isPlain = attached.length === 1 && attached[0] === fullAccessRef && boundary === undefined;
   if (isPlain && groups.length === 0 && Object.keys(inline).length === 0) {

@@ -39,6 +39,17 @@ const user = elements({
 
 const group = elements({ GroupName: one('GroupName', text), GroupId: one('GroupId', text), ...named });
 
+const role = elements({
+  RoleName: one('RoleName', text),
+  RoleId: one('RoleId', text),
+  ...named,
+  AssumeRolePolicyDocument: one('AssumeRolePolicyDocument', text),
+  Description: ifAny('Description', text),
+  MaxSessionDuration: one('MaxSessionDuration', number),
+  PermissionsBoundary: boundary,
+  Tags: someMembers('Tags', tag),
+});
+
 const policy = elements({
   PolicyName: one('PolicyName', text),
   PolicyId: one('PolicyId', text),
@@ -75,6 +86,10 @@ export const groupWithUsers = elements({
   Marker: ifAny('Marker', text),
   items: members('Users', user),
 });
+export const aRole = elements({ Role: one('Role', role) });
+export const roles = page('Roles', role);
+/** Of an action that returns nothing in an element of its own. */
+export const emptyResult = elements({});
 export const tagPage = page('Tags', tag);
 
 export const newKey = elements({
@@ -122,6 +137,23 @@ export const entities = elements({
   PolicyRoles: members('PolicyRoles', attachedTo('Role')),
   IsTruncated: one('IsTruncated', boolean),
   Marker: ifAny('Marker', text),
+});
+
+const words = (name: string) => members(name, text);
+const itsTags = someMembers('Tags', tag);
+export const newProvider = elements({
+  OpenIDConnectProviderArn: one('OpenIDConnectProviderArn', text),
+  Tags: itsTags,
+});
+export const aProvider = elements({
+  Url: one('Url', text),
+  ClientIDList: words('ClientIDList'),
+  ThumbprintList: words('ThumbprintList'),
+  CreateDate: one('CreateDate', time),
+  Tags: itsTags,
+});
+export const providers = elements({
+  items: members('OpenIDConnectProviderList', elements({ Arn: one('Arn', text) })),
 });
 
 const entry = elements({ key: one('key', text), value: one('value', number) });

@@ -1,4 +1,4 @@
-import { elements, number, one, text, time } from './schema.ts';
+import { elements, ifAny, number, one, text, time } from './schema.ts';
 
 /** Who signed a request: GetCallerIdentity. */
 export const callerIdentity = elements({
@@ -28,4 +28,14 @@ export const federationToken = elements({
     elements({ FederatedUserId: one('FederatedUserId', text), Arn: one('Arn', text) }),
   ),
   PackedPolicySize: one('PackedPolicySize', number),
+});
+
+/** A temporary key of a role: AssumeRole. */
+export const assumedRole = elements({
+  Credentials: credentials,
+  AssumedRoleUser: one(
+    'AssumedRoleUser',
+    elements({ AssumedRoleId: one('AssumedRoleId', text), Arn: one('Arn', text) }),
+  ),
+  PackedPolicySize: ifAny('PackedPolicySize', number),
 });

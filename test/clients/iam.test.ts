@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aws, awsEnvironment, awsInstalled, howToInstallAws } from '../support/clients/aws-cli.ts';
+import { trusting } from '../support/clients/iam.ts';
 import { boto3Installed, howToInstallBoto3 } from '../support/clients/boto3.ts';
 import { startEndpoint, type Endpoint } from '../support/programs/endpoint.ts';
 import { run, skip } from '../support/programs/programs.ts';
@@ -24,6 +26,18 @@ describe('users, groups and policies', () => {
       'policy reads back': true,
       attached: [true],
       groups: [true],
+      'role reads back': true,
+      "role's policy reads back": true,
+      entities: [true],
+      boundary: true,
+      assumed: true,
+      'role may not': ['AccessDenied', 403],
+      "role's conflict": ['DeleteConflict', 409],
+      "role's own": [1, 1, 0],
+      'role is gone': [
+        ['NoSuchEntity', 404],
+        ['InvalidToken', 400],
+      ],
       itself: true,
       'may not': ['AccessDenied', 403],
       inactive: ['InvalidClientTokenId', 403],
@@ -54,5 +68,19 @@ describe('users, groups and policies', () => {
     await aws(['iam', 'create-user', '--user-name', 'by-cli@example.com'], { env });
     const { stdout } = await aws(['iam', 'list-users', '--query', 'Users[].UserName'], { env });
     expect(stdout).toContain('by-cli@example.com');
+    const AWS = root.replaceAll(/["\s]/g, '');
+    const trust = ['--assume-role-policy-document', trusting({ AWS })];
+    const query = ['--query', 'Role.Arn', '--output', 'text'];
+    const role = await aws(['iam', 'create-role', '--role-name', 'by-cli', ...trust, ...query], { env });
+    const assume = ['sts', 'assume-role', '--role-session-name', 'ci', '--role-arn', role.stdout.trim()];
+    const { stdout: assumed } = await aws([...assume, '--query', 'AssumedRoleUser.Arn'], { env });
+    expect(assumed).toMatch(/arn:aws:sts::\d{12}:assumed-role\/by-cli\/ci/);
+    // As profiles have it.
+    const config = join(endpoint.folder, 'config');
+    await writeFile(config, `[profile deploy]\nrole_arn = ${role.stdout.trim()}\ncredential_source = Environment\n`);
+    const { stdout: identity } = await aws(['--profile', 'deploy', 'sts', 'get-caller-identity', '--query', 'Arn'], {
+      env: { ...env, AWS_CONFIG_FILE: config },
+    });
+    expect(identity).toContain(':assumed-role/by-cli/');
   });
 });

@@ -47,6 +47,39 @@ iam.put_group_policy(GroupName=name, PolicyName="inline", PolicyDocument=policy)
 iam.add_user_to_group(GroupName=name, UserName=name)
 found["groups"] = [one["GroupName"] == name for one in iam.list_groups_for_user(UserName=name)["Groups"]]
 
+# aws_iam_role, aws_iam_role_policy, aws_iam_role_policy_attachment
+account = boto3.client("sts").get_caller_identity()["Account"]
+trust = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": account}, "Action": "sts:AssumeRole"}]})
+made = iam.create_role(RoleName=name, Path="/tf/", Description="d", MaxSessionDuration=7200, AssumeRolePolicyDocument=trust, Tags=[{"Key": "team", "Value": "a"}])["Role"]
+read = iam.get_role(RoleName=name)["Role"]
+found["role reads back"] = read == made and read["AssumeRolePolicyDocument"] == json.loads(trust) and read["MaxSessionDuration"] == 7200
+iam.put_role_policy(RoleName=name, PolicyName="inline", PolicyDocument=policy)
+found["role's policy reads back"] = iam.get_role_policy(RoleName=name, PolicyName="inline")["PolicyDocument"] == json.loads(policy)
+iam.attach_role_policy(RoleName=name, PolicyArn=arn)
+found["entities"] = [one["RoleName"] == name for one in iam.list_entities_for_policy(PolicyArn=arn)["PolicyRoles"]]
+iam.update_role(RoleName=name, Description="e", MaxSessionDuration=3600)
+iam.update_role_description(RoleName=name, Description="f")
+iam.update_assume_role_policy(RoleName=name, PolicyDocument=trust)
+iam.put_role_permissions_boundary(RoleName=name, PermissionsBoundary=arn)
+found["boundary"] = iam.get_role(RoleName=name)["Role"]["PermissionsBoundary"]["PermissionsBoundaryArn"] == arn
+iam.delete_role_permissions_boundary(RoleName=name)
+assumed = boto3.client("sts").assume_role(RoleArn=made["Arn"], RoleSessionName="ci")
+credentials = assumed["Credentials"]
+session = boto3.Session(credentials["AccessKeyId"], credentials["SecretAccessKey"], credentials["SessionToken"])
+session.client("s3").list_buckets()
+found["assumed"] = session.client("sts").get_caller_identity()["Arn"] == assumed["AssumedRoleUser"]["Arn"]
+found["role may not"] = refusal(session.client("iam").list_roles)
+found["role's conflict"] = refusal(iam.delete_role, RoleName=name)
+found["role's own"] = [
+    len(iam.list_role_policies(RoleName=name)["PolicyNames"]),
+    len(iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]),
+    len(iam.list_instance_profiles_for_role(RoleName=name)["InstanceProfiles"]),
+]
+iam.delete_role_policy(RoleName=name, PolicyName="inline")
+iam.detach_role_policy(RoleName=name, PolicyArn=arn)
+iam.delete_role(RoleName=name)
+found["role is gone"] = [refusal(iam.get_role, RoleName=name), refusal(session.client("s3").list_buckets)]
+
 # aws_iam_access_key
 key = iam.create_access_key(UserName=name)["AccessKey"]
 its = boto3.Session(key["AccessKeyId"], key["SecretAccessKey"])

@@ -77,7 +77,7 @@ export const noProjects: Projects = {
   byEmail: async () => undefined,
   byNumber: async () => undefined,
   account: async (project) => ({ ...project, accountNumber: '123456789012' }),
-  userId: async () => undefined,
+  principalId: async () => undefined,
 };
 const minute = 60 * 1000;
 const day = 24 * 60 * minute;

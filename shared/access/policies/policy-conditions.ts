@@ -35,14 +35,19 @@ type Quantifier = 'ForAllValues' | 'ForAnyValue' | undefined;
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html
  *
  * @param variables whether `${…}` is a variable
+ * @param readKey reads a condition key
  * @throws S3Error MalformedPolicy
  */
-export function readConditions(json: Json, variables: boolean): readonly Condition[] {
+export function readConditions(
+  json: Json,
+  variables: boolean,
+  readKey: (text: string) => string = readConditionKey,
+): readonly Condition[] {
   if (!(json instanceof Map)) throw malformedPolicy('Condition must be an object');
   return [...(json as ReadonlyMap<string, Json>)].flatMap(([operator, keys]) => {
     if (!(keys instanceof Map)) throw malformedPolicy('The value of a condition operator must be an object', operator);
     return [...(keys as ReadonlyMap<string, Json>)].map(([key, values]) =>
-      readCondition(operator, readConditionKey(key), readValues(values, key), variables),
+      readCondition(operator, readKey(key), readValues(values, key), variables),
     );
   });
 }

@@ -1,4 +1,4 @@
-import type { NamedPrincipals, Principals } from './policy-principals.ts';
+import type { NamedPrincipals, Principals, Trusted } from './policy-principals.ts';
 import type { Rule } from './policy-rule.ts';
 
 /**
@@ -14,4 +14,9 @@ export type NamedPolicy = Policy<NamedPrincipals>;
 
 export interface Statement<Who = Principals> extends Rule {
   readonly principals: Who;
+}
+
+/** The trust policy of a role, which says who may assume it. Its statements are about the role alone. */
+export interface TrustPolicy<Who = Principals> {
+  readonly statements: readonly (Statement<Who> & Pick<Trusted, 'providers'>)[];
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../identity.ts';
 import { keysOfAccounts } from '../policy-keys.ts';
 import { levelOf } from './policy-actions.ts';
 import type { Condition } from './policy-conditions.ts';
-import type { Policy } from './policy-document.ts';
+import type { Policy, TrustPolicy } from './policy-document.ts';
 import type { Rule } from './policy-rule.ts';
 import { isAbout, isNamed } from './policy-principals.ts';
 import {
@@ -123,6 +123,23 @@ export function rulesFor(
     if (insider === undefined || effect === 'Deny') return isAbout(principals, caller, effect);
     return isNamed(principals, insider) || (grants === 'all' && principals === 'everybody');
   });
+}
+
+/** Returns the statements of a trust policy that apply to a caller. @param grants `to the user`: those that allow it to the caller by name alone */
+export function rulesOfTrust({ statements }: TrustPolicy, caller: Caller, grants: Grants): readonly Rule[] {
+  return statements.filter(({ effect, principals }) =>
+    effect === 'Deny' || grants === 'all'
+      ? isAbout(principals, caller, effect)
+      : caller.kind === 'user' && isNamed(principals, caller),
+  );
+}
+
+/** Returns the statements of a trust policy that apply to those who have a token of a provider. Only those that name it allow anything. */
+export function rulesForProvider({ statements }: TrustPolicy, provider: string): readonly Rule[] {
+  return statements.filter(
+    ({ effect, principals, providers }) =>
+      providers.includes(provider) || (effect === 'Deny' && principals === 'everybody'),
+  );
 }
 
 /** Returns the resource of a question as the policy of a bucket names it. Bucket actions never match the resources in the bucket, nor object actions the bucket. */

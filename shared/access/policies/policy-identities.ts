@@ -1,6 +1,14 @@
 import type { Projects } from '../identity.ts';
-import type { NamedPolicy, Policy } from './policy-document.ts';
-import type { NamedPrincipal, NamedService, Principal, PrincipalIds } from './policy-principals.ts';
+import { malformedPolicy } from './malformed-policy.ts';
+import type { NamedPolicy, Statement } from './policy-document.ts';
+import type {
+  NamedPrincipal,
+  NamedPrincipals,
+  NamedService,
+  Principal,
+  PrincipalIds,
+  Principals,
+} from './policy-principals.ts';
 
 /** The maximum number of names looked up at the same time. */
 const concurrency = 16;
@@ -15,12 +23,36 @@ export async function findPrincipals(policy: NamedPolicy, projects: Projects): P
   return found;
 }
 
+/**
+ * Resolves the names in a policy that is about to be stored.
+ * @throws S3Error MalformedPolicy, also for an unknown principal, as a misspelt name would deny nobody
+ */
+export async function existingPrincipals(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
+  const found = await findPrincipals(policy, projects);
+  const unknown = namedIn(policy).find(({ text }) => !found.has(text));
+  if (unknown !== undefined) throw malformedPolicy('Invalid principal in policy', unknown.text);
+  return found;
+}
+
+/** Encodes principals as lists: the name, the project's id and, for a user or a role, its id. */
+export function encodePrincipals(principals: PrincipalIds): readonly (readonly string[])[] {
+  return Array.from(principals, ([text, { project, user }]) => [text, project, ...(user === undefined ? [] : [user])]);
+}
+
+/** Decodes what {@link encodePrincipals} returned. */
+export function decodePrincipals(stored: unknown): PrincipalIds {
+  const rows = stored as readonly (readonly [string, string, string?])[];
+  return new Map<string, Principal>(
+    rows.map(([text, project, user]) => [text, { project, ...(user !== undefined && { user }) }]),
+  );
+}
+
 async function findPrincipal(named: NamedPrincipal, projects: Projects): Promise<Principal | undefined> {
-  const { project: name, user } = named;
+  const { project: name, one } = named;
   const found =
     (await projects.project(name)) ?? (await (name.includes('@') ? projects.byEmail(name) : projects.byNumber(name)));
-  if (found === undefined || user === undefined) return found && { project: found.id };
-  const id = await projects.userId(found.id, user);
+  if (found === undefined || one === undefined) return found && { project: found.id };
+  const id = await projects.principalId(found.id, one);
   return id === undefined ? undefined : { project: found.id, user: id };
 }
 
@@ -33,7 +65,10 @@ export function namedIn({ statements }: NamedPolicy): readonly NamedPrincipal[] 
 }
 
 /** Binds a policy to the ids of the principals it names. */
-export function boundTo(policy: NamedPolicy, ids: PrincipalIds): Policy {
+export function boundTo<One extends Statement<NamedPrincipals>>(
+  policy: { readonly statements: readonly One[] },
+  ids: PrincipalIds,
+): { readonly statements: readonly (Omit<One, 'principals'> & { readonly principals: Principals })[] } {
   const idOf = (principal: NamedPrincipal | NamedService): readonly (Principal | NamedService)[] => {
     if ('service' in principal) return [principal];
     const id = ids.get(principal.text);
@@ -65,10 +100,10 @@ export async function shownPolicy(
   return gone.size === 0 ? text : JSON.stringify(renamed(JSON.parse(text) as PolicyJson, gone));
 }
 
-async function isStillCalled({ project: name, user }: NamedPrincipal, id: Principal, projects: Projects) {
+async function isStillCalled({ project: name, one }: NamedPrincipal, id: Principal, projects: Projects) {
   const project = await projects.project(id.project);
   if (project === undefined || ![project.id, project.email, project.accountNumber].includes(name)) return false;
-  return user === undefined || (await projects.userId(project.id, user)) === id.user;
+  return one === undefined || (await projects.principalId(project.id, one)) === id.user;
 }
 
 /** The parts of a valid policy's JSON that matter here. */

@@ -2,9 +2,10 @@ import { malformedPolicy } from './malformed-policy.ts';
 import { atOnce } from '../../ports/event-loop.ts';
 import { administrativeActions, ownActions, policyActions, type ActionLevel } from './policy-actions.ts';
 import { readConditions } from './policy-conditions.ts';
-import type { NamedPolicy, Statement } from './policy-document.ts';
+import { readTrustKey } from '../policy-keys.ts';
+import type { NamedPolicy, Statement, TrustPolicy } from './policy-document.ts';
 import type { IdentityPolicy, Rule } from './policy-rule.ts';
-import { readPrincipals, type NamedPrincipals } from './policy-principals.ts';
+import { readPrincipals, readTrusted, type NamedPrincipals } from './policy-principals.ts';
 import { canBeBucket, canBeObject, readArn, readResource } from './policy-resources.ts';
 import { readStrings } from './policy-strings.ts';
 import { parseStrictJson, type Json } from './strict-json.ts';
@@ -57,6 +58,14 @@ export function* identityPolicyParsing(text: Uint8Array): Stepwise<IdentityPolic
   return yield* documentParsing(text, readRule);
 }
 
+/**
+ * Parses the small trust policy of a role, in one go. Its statements name no resources, and only the actions by which a role is assumed.
+ * @throws S3Error MalformedPolicy that says what is wrong
+ */
+export function parseTrustPolicy(text: string): TrustPolicy<NamedPrincipals> {
+  return atOnce(documentParsing(Buffer.from(text), readTrust));
+}
+
 function* documentParsing<Read>(
   text: Uint8Array,
   read: (statement: Json, variables: boolean) => Stepwise<Read>,
@@ -107,6 +116,27 @@ function* readRule(json: Json, variables: boolean): Stepwise<Rule> {
     resources,
     otherResources,
     conditions: readConditions(members.get('Condition') ?? new Map<string, Json>(), variables),
+  };
+}
+
+const trustElements = ['Sid', 'Effect', 'Principal', 'Action', 'Condition'] as const;
+
+function* readTrust(json: Json, variables: boolean): Stepwise<TrustPolicy<NamedPrincipals>['statements'][number]> {
+  const members = readMembers(json, 'A statement of a trust policy', trustElements);
+  const [principal, action] = [members.get('Principal'), members.get('Action')];
+  if (principal === undefined) throw malformedPolicy('Missing required field Principal');
+  if (action === undefined) throw malformedPolicy('Missing required field Action');
+  const texts = readStrings(action, 'Action');
+  const found = yield* actionsOf(texts, assuming);
+  const invalid = found.findIndex((names, at) => names.length === 0 || !/^sts:/i.test(texts[at]!));
+  if (invalid >= 0) throw malformedPolicy('AssumeRole policy may only specify STS AssumeRole actions', texts[invalid]);
+  return {
+    effect: readEffect(members),
+    ...readTrusted(principal),
+    actions: new Set(found.flat()),
+    resources: [readArn('*', variables)],
+    otherResources: false,
+    conditions: readConditions(members.get('Condition') ?? new Map<string, Json>(), variables, readTrustKey),
   };
 }
 
@@ -198,6 +228,12 @@ const everyAction = [
   ...vocabularyOf('stillage:', Object.keys(ownActions)),
   ...vocabularyOf('', administrativeActions),
 ];
+
+/** The actions by which a role is assumed, with what goes along with it. */
+const assuming = vocabularyOf(
+  '',
+  administrativeActions.filter((name) => /^sts:(?:AssumeRole|TagSession|SetSource)/.test(name)),
+);
 
 function vocabularyOf(namespace: string, names: Iterable<string>): Vocabulary {
   return Array.from(names, (name) => [codePoints((namespace + name).toLowerCase()), name] as const);

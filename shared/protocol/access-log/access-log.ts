@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/identity.ts';
-import { federatedArn, isRoot, userArn } from '../../access/user-arn.ts';
+import { actingArn, federatedArn, isRoot } from '../../access/user-arn.ts';
 import { errorTable, type ErrorCode } from '../../errors/table.ts';
 import type { Fields, RequestMessage } from '../../http/message.ts';
 import { encodeName } from '../../http/url-encoding.ts';
@@ -225,8 +225,8 @@ function requesterOf(caller: Caller): string | undefined {
   if (caller.kind !== 'user') return undefined;
   const { project, session } = caller;
   const account = project.accountNumber ?? project.id;
-  if (session?.name !== undefined) return federatedArn(account, session.name);
-  return isRoot(caller) ? project.id : userArn(account, caller);
+  if (session?.kind === 'federated') return federatedArn(account, session.name!);
+  return isRoot(caller) ? project.id : actingArn(account, caller);
 }
 
 function keyOf({ key, target }: RequestTrace): string | undefined {

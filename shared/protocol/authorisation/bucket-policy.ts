@@ -1,11 +1,12 @@
 import {
   boundTo,
+  decodePrincipals,
+  encodePrincipals,
   findPrincipals,
   isPublic,
   policyParsing,
   type NamedPolicy,
   type Policy,
-  type Principal,
   type PrincipalIds,
 } from '../../access/policies/policy.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
@@ -47,7 +48,7 @@ export async function bucketPolicy(bucket: Bucket, deps: Deps): Promise<BucketPo
 async function read(document: Attributes, bucket: Bucket, deps: Deps): Promise<BucketPolicy> {
   const text = document['text'] as string;
   const named = await new EventLoopBudget().run(policyParsing(Buffer.from(text), bucket.name));
-  const principals = decodePrincipals(document) ?? (await principalsFromNow(document, named, bucket, deps));
+  const principals = principalsIn(document) ?? (await principalsFromNow(document, named, bucket, deps));
   const bindsOwner = document['bindsOwner'] === true;
   return { text, named, principals, policy: boundTo(named, principals), isPublic: isPublic(named), bindsOwner };
 }
@@ -62,7 +63,7 @@ async function principalsFromNow(
   const found = await findPrincipals(named, projects);
   const completed = { ...document, principals: encodePrincipals(found) };
   const stored = await buckets.documents.complete(bucket, 'policy', completed, 'principals');
-  return (stored && decodePrincipals(stored)) ?? found;
+  return (stored && principalsIn(stored)) ?? found;
 }
 
 /** Returns the bucket's document `policy`, as {@link bucketPolicy} reads it. */
@@ -70,15 +71,6 @@ export function policyDocument(text: string, principals: PrincipalIds, bindsOwne
   return { text, principals: encodePrincipals(principals), bindsOwner };
 }
 
-/** Encodes principals as lists: the name, the project's id and, for a user, the user's id. */
-function encodePrincipals(principals: PrincipalIds): readonly (readonly string[])[] {
-  return Array.from(principals, ([text, { project, user }]) => [text, project, ...(user === undefined ? [] : [user])]);
-}
-
-function decodePrincipals({ principals }: Attributes): PrincipalIds | undefined {
-  if (principals === undefined) return undefined;
-  const rows = principals as readonly (readonly [string, string, string?])[];
-  return new Map<string, Principal>(
-    rows.map(([text, project, user]) => [text, { project, ...(user !== undefined && { user }) }]),
-  );
+function principalsIn({ principals }: Attributes): PrincipalIds | undefined {
+  return principals === undefined ? undefined : decodePrincipals(principals);
 }

@@ -2,7 +2,7 @@ import type { Question, StatedFacts } from '../../access/authorise.ts';
 import type { Caller, Project, User } from '../../access/identity.ts';
 import { mayHaveValue, type ConditionKey } from '../../access/policy-keys.ts';
 import type { Facts, Values } from '../../access/policies/policy-template.ts';
-import { isRoot, rootArn, userArn } from '../../access/user-arn.ts';
+import { isRoot, principalArn, rootArn } from '../../access/user-arn.ts';
 import { parseHttpDate, parseIsoDate } from '../../http/fields/dates.ts';
 import { utf8Of, type Fields } from '../../http/message.ts';
 import type { Query } from '../../http/query.ts';
@@ -140,15 +140,16 @@ const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:principalisawsservice': ({ caller }) =>
     caller.kind === 'anonymous' ? undefined : String(caller.kind === 'service'),
   'aws:principalservicename': ({ caller }) => (caller.kind === 'service' ? caller.name : undefined),
-  'aws:principaltype': ({ caller }) => principalTypes[caller.kind],
+  'aws:principaltype': ({ caller }) => (caller.kind === 'user' ? typeOf(caller) : principalTypes[caller.kind]),
   'aws:referer': ({ fields }) => textOf(fields, 'referer'),
   'aws:requestedregion': ({ region }) => region,
   'aws:securetransport': ({ secure }) => String(secure),
   'aws:sourceaccount': ({ caller }) => (caller.kind === 'service' ? namesOf(caller.sourceAccount) : undefined),
   'aws:sourcearn': ({ caller }) => (caller.kind === 'service' ? caller.sourceArn : undefined),
   'aws:sourceip': ({ remoteAddress }) => remoteAddress,
+  'aws:tokenissuetime': ({ caller }) => issuedAt(caller),
   'aws:useragent': ({ fields }) => textOf(fields, 'user-agent'),
-  'aws:username': ({ caller }) => (caller.kind === 'user' ? caller.name : undefined),
+  'aws:username': ({ caller }) => (caller.kind === 'user' && !caller.role ? caller.name : undefined),
   'aws:viaawsservice': () => 'false',
   's3:authtype': ({ scheme }) => schemes[scheme].type,
   's3:signatureage': ({ signedAt, time }) => (signedAt === undefined ? undefined : String(time - signedAt)),
@@ -227,9 +228,19 @@ function accountsOf(caller: Caller): readonly string[] {
   return caller.kind === 'user' ? namesOf(caller.project) : [];
 }
 
+function typeOf({ role }: User): string {
+  return role ? 'AssumedRole' : 'User';
+}
+
+/** Returns when a caller's temporary key was made. */
+function issuedAt(caller: Caller): string | undefined {
+  const issued = caller.kind === 'user' ? caller.session?.issued : undefined;
+  return issued === undefined ? undefined : new Date(issued).toISOString();
+}
+
 function arnsOf(user: User): readonly string[] {
   const { project } = user;
-  const arns = namesOf(project).map((account) => userArn(account, user));
+  const arns = namesOf(project).map((account) => principalArn(account, user));
   return isRoot(user) && project.accountNumber !== undefined ? [...arns, rootArn(project.accountNumber)] : arns;
 }
 

@@ -7,9 +7,12 @@ import {
   PreparedPolicy,
   resourceOf,
   rulesFor,
+  rulesForProvider,
+  rulesOfTrust,
   type Grants,
   type Policy,
 } from '../../access/policies/policy.ts';
+import type { Facts } from '../../access/policies/policy-template.ts';
 import { S3Error } from '../../errors/s3-error.ts';
 import { EventLoopBudget } from '../../ports/event-loop.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
@@ -105,7 +108,10 @@ export class RequestAuthoriser {
   #mayDo(question: Question, ground: Ground): Promise<boolean> {
     const { caller, bucket } = ground;
     const identity = (): IdentityVerdict | Promise<IdentityVerdict> => this.#identity(question, ground);
-    if (bucket === undefined) return mayDo(caller, question, undefined, { ...noEvidence, identity });
+    if (bucket === undefined) {
+      const trust = (grants: Grants) => this.#trust(question, ground, grants);
+      return mayDo(caller, question, undefined, { ...noEvidence, identity, trust });
+    }
     // It is read last, when nothing else has allowed what is asked.
     let needsAcl = false;
     const counting = (acl: Acl): Acl => {
@@ -132,6 +138,7 @@ export class RequestAuthoriser {
     return {
       policy: (grants) =>
         bucket.documents.policy === undefined ? 'none' : this.#policy(question, ground, bucket, grants),
+      trust: noEvidence.trust,
       sparesOwner: async () => (await bucketPolicy(bucket, this.#deps))?.bindsOwner !== true,
       allowsAnonymous: async () => {
         const found = await bucketPolicy(bucket, this.#deps);
@@ -189,9 +196,28 @@ export class RequestAuthoriser {
     return verdict === 'allow' && !isInsider && isRestricted(found, bucket) ? 'none' : verdict;
   }
 
+  async #trust(question: Question, { caller }: Ground, grants: Grants): Promise<'allow' | 'deny' | 'none'> {
+    const { action, resource = '', role } = question;
+    if (role === undefined) return 'none';
+    const { trust, token } = role;
+    const rules = token ? rulesForProvider(trust, token.provider) : rulesOfTrust(trust, caller, grants);
+    const facts = this.#knownOf(caller).facts.about({
+      question,
+      accounts: () => this.#namesOfProject(role.project),
+      tags: async () => [],
+      upload: async () => undefined,
+    });
+    const conditions: Facts = (key) => token?.claims.get(key) ?? facts(key);
+    return new PreparedPolicy(rules, this.#budget).verdict({ action, resource, conditions });
+  }
+
   async #namesOf(bucket: Bucket | undefined): Promise<readonly string[]> {
-    const owner = bucket && (await this.#deps.projects.project(bucket.project));
-    return owner ? namesOf(owner) : bucket ? [bucket.project] : [];
+    return bucket ? this.#namesOfProject(bucket.project) : [];
+  }
+
+  async #namesOfProject(id: string): Promise<readonly string[]> {
+    const owner = await this.#deps.projects.project(id);
+    return owner ? namesOf(owner) : [id];
   }
 
   #knownOf(caller: Caller): KnownCaller {
@@ -242,6 +268,7 @@ function isRestricted({ isPublic }: BucketPolicy, { publicAccessBlock }: Bucket)
 
 const noEvidence: Omit<Evidence, 'identity'> = {
   policy: () => 'none',
+  trust: () => Promise.resolve('none'),
   sparesOwner: () => Promise.resolve(false),
   allowsAnonymous: () => Promise.resolve(false),
   version: () => Promise.resolve(undefined),

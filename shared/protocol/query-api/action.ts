@@ -16,7 +16,7 @@ export interface Signer extends User {
 }
 
 /** What an action may use. */
-type ActionContext = Omit<Context<'service', 'none'>, 'caller' | 'bucket'> & {
+export type ActionContext = Omit<Context<'service', 'none'>, 'caller' | 'bucket'> & {
   readonly caller: Signer;
 };
 

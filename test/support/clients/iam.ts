@@ -23,3 +23,9 @@ export function outcome(request: Promise<unknown>): Promise<string> {
     (error: Error) => error.name,
   );
 }
+
+/** Returns a trust policy that lets somebody assume a role. */
+export function trusting(Principal: object | '*', more: object = {}): string {
+  const Statement = [{ Effect: 'Allow', Principal, Action: 'sts:AssumeRole', ...more }];
+  return JSON.stringify({ Version: '2012-10-17', Statement });
+}

@@ -88,7 +88,7 @@ export class PipelineInProcess {
           byEmail: async (email) => [...projects.values()].find((project) => project.email === email),
           byNumber: async (number) => [...projects.values()].find((project) => project.accountNumber === number),
           account: async (project) => ({ ...project, accountNumber: project.accountNumber ?? '000000000000' }),
-          userId: async (id, name) =>
+          principalId: async (id, { name }) =>
             people.some((one) => one.project.id === id && nameOf(one) === name) ? idOf(name) : undefined,
         },
         settings: {

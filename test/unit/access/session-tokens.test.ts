@@ -6,11 +6,28 @@ import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomn
 
 const secrets = new AesSecrets(randomBytes(32));
 const sessions = new Sessions({ secrets, randomness: new CryptoRandomness() });
-const session: Session = { kind: 'federated', parent: 'AKPARENT', expires: 1000, name: 'guest', policies: ['{}'] };
+const session: Session = {
+  kind: 'federated',
+  parent: 'AKPARENT',
+  issued: 1,
+  expires: 1000,
+  name: 'guest',
+  policies: ['{}'],
+};
+const ofRole: Session = {
+  kind: 'role',
+  role: { project: 'one', name: 'deploy', id: 'ROLE' },
+  issued: 1,
+  expires: 1000,
+  name: 'ci',
+  policies: undefined,
+};
 const refused = (code: string) => expect.objectContaining({ code }) as Error;
 
 describe('a session token', () => {
   it('is opened with its key, until its time', async () => {
+    const role = await sessions.begin(ofRole);
+    expect(await openSession(secrets, role, 999)).toEqual({ session: ofRole, secret: role.secretAccessKey });
     const made = await sessions.begin(session);
     expect(await openSession(secrets, made, 999)).toEqual({ session, secret: made.secretAccessKey });
     await expect(openSession(secrets, made, 1000)).rejects.toEqual(refused('ExpiredToken'));

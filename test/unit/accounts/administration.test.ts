@@ -178,16 +178,16 @@ describe('the id of a user', () => {
 
   it('does not pass to a user who is given the name later', async () => {
     const { id: project } = await accounts.project(shop);
-    const first = await service.userId(project, name);
+    const first = await service.principalId(project, { kind: 'user', name });
     expect(first).toMatch(/^USR[A-Z2-7]{18}$/);
     await accounts.suspendUser(user, true);
     await accounts.suspendUser(user, false);
     const { accessKeyId } = await keys.createKey(user);
     expect((await service.find(accessKeyId))?.user.id).toBe(first);
     await accounts.removeUser(user);
-    expect(await service.userId(project, name)).toBeUndefined();
+    expect(await service.principalId(project, { kind: 'user', name })).toBeUndefined();
     await accounts.createUser(user);
-    const next = await service.userId(project, name);
+    const next = await service.principalId(project, { kind: 'user', name });
     expect(next).toMatch(/^USR[A-Z2-7]{18}$/);
     expect(next).not.toBe(first);
   });
@@ -201,17 +201,17 @@ describe('the id of a user', () => {
     await declare('one', ['bob', 'eve']);
     await declare('two', ['bob']);
     const ids = [
-      await service.userId('one', 'bob'),
-      await service.userId('one', 'eve'),
-      await service.userId('two', 'bob'),
+      await service.principalId('one', { kind: 'user', name: 'bob' }),
+      await service.principalId('one', { kind: 'user', name: 'eve' }),
+      await service.principalId('two', { kind: 'user', name: 'bob' }),
     ];
     expect(new Set(ids).size).toBe(3);
     await declare('one', ['bob']);
-    expect(await service.userId('one', 'bob')).toBe(ids[0]);
+    expect(await service.principalId('one', { kind: 'user', name: 'bob' })).toBe(ids[0]);
     await accounts.removeUser('one:bob@declared');
     later(1);
     await declare('one', ['bob']);
-    expect(ids).not.toContain(await service.userId('one', 'bob'));
+    expect(ids).not.toContain(await service.principalId('one', { kind: 'user', name: 'bob' }));
   });
 });
 

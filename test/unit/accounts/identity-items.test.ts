@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { fullAccess, fullRights, parseIdentityPolicy } from '../../../shared/access/identity-rights.ts';
 import type { IdentityRights } from '../../../shared/access/identity.ts';
-import { readRights } from '../../../shared/accounts/identity-items.ts';
+import { decodeCarriedByUser, readRights } from '../../../shared/accounts/identity-items.ts';
 import type { Attributes } from '../../../shared/ports/key-value-table.ts';
 import { accountKey } from '../../../shared/storage/table/keys/account-keys.ts';
 import { MemoryTable } from '../../support/storage/memory-table.ts';
@@ -15,7 +15,8 @@ const managed = (action: string): Attributes => ({
   versions: { v1: { text: text('s3:*') }, v2: { text: text(action) } },
   default: 'v2',
 });
-const rightsOf = (user: Attributes): Promise<IdentityRights> => readRights(table, project, { created: 1, ...user });
+const rightsOf = (user: Attributes): Promise<IdentityRights> =>
+  readRights(table, project, decodeCarriedByUser({ created: 1, ...user }));
 
 beforeEach(async () => {
   table = new MemoryTable();

@@ -2,12 +2,13 @@ import type { ItemKey } from '../../../ports/key-value-table.ts';
 
 const only = '-';
 
-/** The prefixes of sort keys in a project's partition: of all users, groups, policies and roles, or of the keys of a user. */
+/** The prefixes of sort keys in a project's partition: of all users, groups, policies, roles and identity providers, or of the keys of a user. */
 export const accountPrefix = {
   users: 'user/',
   groups: 'group/',
   policies: 'policy/',
   roles: 'role/',
+  providers: 'provider/',
   keysOf: (user: string): string => `key/${user}:`,
 } as const;
 
@@ -28,6 +29,11 @@ export const accountKey = {
   /** A managed policy of a project's own. */
   policy: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.policies + name }),
   role: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: accountPrefix.roles + name }),
+  /** An OpenID Connect provider by its URL without the scheme. */
+  provider: (project: string, name: string): ItemKey => ({
+    pk: `account/${project}`,
+    sk: accountPrefix.providers + name,
+  }),
   /** An access key in the list of its user. */
   usersKey: (project: string, user: string, id: string): ItemKey => ({
     pk: `account/${project}`,
@@ -48,7 +54,7 @@ export const accountKey = {
 export const accountKeyParts = {
   /** Returns the name of a user. */
   user: ({ sk }: ItemKey): string => sk.slice(accountPrefix.users.length),
-  /** Returns the name of a user, policy or role, or the id of a group. */
+  /** Returns the name of a user, policy, role or provider, or the id of a group. */
   named: ({ sk }: ItemKey): string => sk.slice(sk.indexOf('/') + 1),
   /** Returns the id of a user's access key. User names contain no colon; key ids may. */
   usersKey: ({ sk }: ItemKey): string => sk.slice(sk.indexOf(':') + 1),

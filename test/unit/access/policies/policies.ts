@@ -4,7 +4,6 @@ import type { Facts } from '../../../../shared/access/policies/policy-template.t
 import { EventLoopBudget } from '../../../../shared/ports/event-loop.ts';
 import {
   boundTo,
-  namedIn,
   parsePolicy,
   PreparedPolicy,
   resourceOf,
@@ -51,7 +50,10 @@ export function policyOf(...statements: readonly object[]): Policy {
 /** The policy about those of {@link callers} whom it names. */
 export function bound(policy: NamedPolicy): Policy {
   const users = Object.values(callers).filter((one) => one.kind === 'user');
-  const ids = namedIn(policy).flatMap(({ project: name, user, text }) => {
+  const named = policy.statements.flatMap(({ principals }) =>
+    principals === 'everybody' ? [] : principals.filter((one) => 'text' in one),
+  );
+  const ids = named.flatMap(({ project: name, one: { name: user } = {}, text }) => {
     const found = users.find(
       (one) => [one.project.id, one.project.email].includes(name) && (user === undefined || user === one.name),
     );

@@ -31,6 +31,7 @@ it.each([
   ['an ARN that is a pattern of buckets', statement({ Resource: 'arn:aws:s3:::*' })],
   ['a pattern that the bucket is in', statement({ Resource: 'arn:aws:s3:::pho?os/*' })],
   ['a principal of each kind', statement({ Principal: { AWS: ['main-id', 'main@example.test'], CanonicalUser: 'x' } })],
+  ['a user and a role', statement({ Principal: { AWS: ['user', 'role'].map((one) => `arn:aws:iam::main:${one}/x`) } })],
   [
     'NotAction and NotResource',
     statement({ Action: undefined, NotAction: 's3:PutObject', NotResource: object, Resource: undefined }),
@@ -83,7 +84,8 @@ it.each([
   ['no service', statement({ Principal: { Service: 'logging' } }), 'Invalid principal in policy: logging'],
   ['any service', statement({ Principal: { Service: '*' } }), 'Invalid principal in policy: *'],
   ['a federation', statement({ Principal: { Federated: 'a' } }), 'Invalid principal in policy: Federated'],
-  ['a role', statement({ Principal: { AWS: 'arn:aws:iam::main:role/x' } }), 'Invalid principal in policy: arn:aws:iam'],
+  ['a role of nothing', statement({ Principal: { AWS: 'arn:aws:iam:::role/x' } }), 'Invalid principal in policy'],
+  ['a session', statement({ Principal: { AWS: 'arn:aws:sts::main:assumed-role/x/y' } }), 'Invalid principal in policy'],
   ['a root of nothing', statement({ Principal: { AWS: 'arn:aws:iam:::root' } }), 'Invalid principal in policy'],
   ['an empty user', statement({ Principal: { AWS: 'arn:aws:iam::main:user/' } }), 'Invalid principal in policy'],
   ['no action', statement({ Action: undefined }), 'must have Action or NotAction'],

@@ -1,0 +1,161 @@
+import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
+import type { StatedFacts, TrustingRole } from '../../shared/access/authorise.ts';
+import type { Account } from '../../shared/access/identity.ts';
+import { actingArn } from '../../shared/access/user-arn.ts';
+import type { Carrier } from '../../shared/accounts/directory.ts';
+import { decodeRole, decodeTrust } from '../../shared/accounts/role-items.ts';
+import { assumedRole } from '../../shared/documents/sts.ts';
+import { S3Error } from '../../shared/errors/s3-error.ts';
+import { defineAction, type ActionContext } from '../../shared/protocol/query-api/action.ts';
+import { invalid } from '../../shared/protocol/query-api/action-form.ts';
+import {
+  list,
+  number,
+  optional,
+  otherwise,
+  refused,
+  structure,
+  text,
+} from '../../shared/protocol/query-api/parameters.ts';
+import { assumedRoleArn, assumedRoleId } from './assumed-role.ts';
+import { keyOfRole } from './temporary-key.ts';
+
+const hour = 3600;
+
+/** The parameters of all actions that assume a role. */
+const assuming = {
+  RoleArn: text({ least: 20, most: 2048 }),
+  RoleSessionName: text({ least: 2, most: 64, form: /^[\w+=,.@-]*$/ }),
+  DurationSeconds: otherwise(hour, number({ least: 900, most: 12 * hour })),
+  Policy: optional(text({ least: 1, most: 2048 })),
+  PolicyArns: list(structure({ arn: text({ least: 20, most: 2048 }) }), 10),
+};
+
+interface Assuming {
+  readonly RoleArn: string;
+  readonly RoleSessionName: string;
+  readonly DurationSeconds: number;
+  readonly Policy: string | undefined;
+  readonly PolicyArns: readonly { readonly arn: string }[];
+}
+
+/**
+ * Makes a temporary key of a role for those whom its trust policy names.
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
+ */
+export const assumeRole = defineAction({
+  name: 'AssumeRole',
+  parameters: {
+    ...assuming,
+    ExternalId: optional(text({ least: 2, most: 1224, form: /^[\w+=,.@:/-]*$/ })),
+    Tags: refused,
+    TransitiveTagKeys: refused,
+    SourceIdentity: refused,
+    SerialNumber: refused,
+    TokenCode: refused,
+    ProvidedContexts: refused,
+  },
+  // Asked of the role, which is known only once it is found.
+  authorise: () => [],
+  act: async (input, context) => {
+    const { caller } = context;
+    if (caller.session?.kind === 'federated')
+      throw new S3Error('AccessDenied', { message: 'A federated user cannot assume a role' });
+    if (caller.role && input.DurationSeconds > hour)
+      throw invalid(
+        'The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining',
+      );
+    const facts = { 'sts:externalid': input.ExternalId };
+    const found = await trusting(input, { action: 'sts:AssumeRole', facts }, context, () => {
+      const who = actingArn(caller.project.accountNumber, caller);
+      return `User: ${who} is not authorized to perform: sts:AssumeRole on resource: ${input.RoleArn}`;
+    });
+    return sessionOf(found, input, context);
+  },
+  result: assumedRole,
+});
+
+interface Found {
+  readonly account: Account;
+  readonly role: Carrier;
+}
+
+interface Asked extends Pick<TrustingRole, 'token'> {
+  readonly action: 'sts:AssumeRole' | 'sts:AssumeRoleWithWebIdentity';
+  readonly facts?: StatedFacts;
+}
+
+/**
+ * Returns a role that the caller may assume. Of one that is not there, nobody learns more than of one that does not trust them.
+ * @throws S3Error AccessDenied
+ */
+async function trusting(
+  { RoleArn, RoleSessionName }: Assuming,
+  { action, facts, token }: Asked,
+  context: Pick<ActionContext, 'authoriseLook' | 'identities' | 'projects'>,
+  refusal: () => string,
+): Promise<Found> {
+  const found = await findRole(RoleArn, context);
+  try {
+    if (found === undefined) throw new S3Error('AccessDenied');
+    await context.authoriseLook({
+      action,
+      resource: RoleArn,
+      facts: { ...facts, 'sts:rolesessionname': RoleSessionName },
+      role: { project: found.account.id, trust: decodeTrust(found.role.item), ...(token && { token }) },
+    });
+    return found;
+  } catch (error) {
+    if (error instanceof S3Error && error.code === 'AccessDenied')
+      throw new S3Error('AccessDenied', { message: refusal() });
+    throw error;
+  }
+}
+
+const roleArn = /^arn:aws:iam::(\d{12}):role(\/(?:[\x21-\x7e]*\/)?)([\w+=,.@-]{1,64})$/;
+
+async function findRole(
+  arn: string,
+  { identities, projects }: Pick<ActionContext, 'identities' | 'projects'>,
+): Promise<Found | undefined> {
+  const [, accountNumber, path, name] = roleArn.exec(arn) ?? [];
+  const project = accountNumber === undefined ? undefined : await projects.byNumber(accountNumber);
+  if (project === undefined) return undefined;
+  const account = { ...project, accountNumber: accountNumber! };
+  const role = await identities.read(account).carrier('role', name!);
+  return role?.path === path ? { account, role: role! } : undefined;
+}
+
+/**
+ * Makes a temporary key of a role.
+ * @throws S3Error ValidationError, MalformedPolicy, PackedPolicyTooLarge
+ */
+async function sessionOf(
+  { account, role }: Found,
+  { RoleSessionName: name, DurationSeconds, Policy, PolicyArns }: Assuming,
+  context: Pick<ActionContext, 'clock' | 'identities' | 'sessions'>,
+) {
+  if (DurationSeconds > decodeRole(role.item).maxSession)
+    throw invalid('The requested DurationSeconds exceeds the MaxSessionDuration set for this role.');
+  if (Policy !== undefined) parseIdentityPolicy(Policy);
+  const directory = context.identities.read(account);
+  const managed = await Promise.all(
+    PolicyArns.map(async ({ arn }) => {
+      const policy = await directory.policy({ arn });
+      if (policy === undefined) throw invalid(`The policy ${arn} does not exist.`);
+      return policy.versions[policy.inForce]!.text;
+    }),
+  );
+  const given = [...(Policy === undefined ? [] : [Policy]), ...managed];
+  const policies = given.length === 0 ? undefined : given;
+  const session = { role: { project: account.id, name: role.name, id: role.id }, name, policies };
+  const { Credentials, packedSize } = await keyOfRole(DurationSeconds, session, context);
+  return {
+    Credentials,
+    AssumedRoleUser: {
+      AssumedRoleId: assumedRoleId(role.id, name),
+      Arn: assumedRoleArn(account.accountNumber, role.name, name),
+    },
+    PackedPolicySize: policies && packedSize,
+  };
+}
