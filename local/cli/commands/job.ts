@@ -48,11 +48,16 @@ function known(id: string, job: Job | undefined): Job {
   return job;
 }
 
-const id: operand.Operand = ['<id>', 'id of the job', operand.word];
+// Made when they are needed, as in the other families: the cloud has their commands, and neither operands nor options.
+const id = (): operand.Operand => ['<id>', 'id of the job', operand.word];
 
-const kindOfJob = read((text, refuse) =>
-  jobKinds.some((kind) => kind === text) ? text : refuse(`Must be one of ${jobKinds.join(', ')}.`),
-);
+const whichJob = (): operand.Operand => [
+  '<job>',
+  jobKinds.join(', '),
+  read((text, refuse) =>
+    jobKinds.some((one) => one === text) ? text : refuse(`Must be one of ${jobKinds.join(', ')}.`),
+  ),
+];
 
 /** Returns `stillage job`. */
 export function jobFamily(): Command {
@@ -60,7 +65,7 @@ export function jobFamily(): Command {
     verb<{ readonly content?: true; readonly repair?: true }>({
       name: 'start',
       does: 'Start a job, which runs in a process beside the service and ends with it',
-      operands: [['<job>', jobKinds.join(', '), kindOfJob]],
+      operands: [whichJob()],
       options: [
         option('--content', 'of a scrub: read and verify the bytes of all objects, too'),
         option('--repair', 'of a scrub: repair what can be repaired'),
@@ -90,14 +95,14 @@ export function jobFamily(): Command {
     verb({
       name: 'show',
       does: 'Show a job, with its result once it has ended',
-      operands: [id],
+      operands: [id()],
       examples: ['job show rrV0b1cJk2wE --json'],
       act: async (ask, [name]) => reportOf(await ask(jobCommands.show, { id: name! })),
     }),
     verb({
       name: 'cancel',
       does: 'End a job',
-      operands: [id],
+      operands: [id()],
       examples: ['job cancel rrV0b1cJk2wE'],
       act: async (ask, [name]) => reportOf(await ask(jobCommands.cancel, { id: name! })),
     }),

@@ -36,7 +36,6 @@ export class ProgramJobs implements Jobs {
     this.#deps = deps;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- refuses by rejecting
   async start(kind: JobKind, options: JobOptions): Promise<Job> {
     const command = this.#commandOf(kind, options);
     const running = this.list().find(({ job, state }) => job === kind && state === 'running');

@@ -1,5 +1,5 @@
+import { S3Error } from '../../errors/s3-error.ts';
 import type { Projects } from '../identity.ts';
-import { malformedPolicy } from './malformed-policy.ts';
 import type { NamedPolicy, Statement } from './policy-document.ts';
 import type {
   NamedPrincipal,
@@ -30,8 +30,8 @@ export async function findPrincipals(policy: NamedPolicy, projects: Projects): P
 export async function existingPrincipals(policy: NamedPolicy, projects: Projects): Promise<PrincipalIds> {
   const found = await findPrincipals(policy, projects);
   const unknown = namedIn(policy).find(({ text }) => !found.has(text));
-  if (unknown !== undefined) throw malformedPolicy('Invalid principal in policy', unknown.text);
-  return found;
+  if (unknown === undefined) return found;
+  throw new S3Error('MalformedPolicy', { message: 'Invalid principal in policy', details: { Detail: unknown.text } });
 }
 
 /** Encodes principals as lists: the name, the project's id and, for a user or a role, its id. */
@@ -57,7 +57,7 @@ async function findPrincipal(named: NamedPrincipal, projects: Projects): Promise
 }
 
 /** Returns each principal that a policy names, once. */
-export function namedIn({ statements }: NamedPolicy): readonly NamedPrincipal[] {
+function namedIn({ statements }: NamedPolicy): readonly NamedPrincipal[] {
   const named = statements.flatMap(({ principals }) =>
     principals === 'everybody' ? [] : principals.filter((one) => 'text' in one),
   );

@@ -225,7 +225,7 @@ function requesterOf(caller: Caller): string | undefined {
   if (caller.kind !== 'user') return undefined;
   const { project, session } = caller;
   const account = project.accountNumber ?? project.id;
-  if (session?.kind === 'federated') return federatedArn(account, session.name!);
+  if (session?.kind !== 'role' && session?.name !== undefined) return federatedArn(account, session.name);
   return isRoot(caller) ? project.id : actingArn(account, caller);
 }
 
