@@ -1,6 +1,6 @@
 import { open as openEnvironment } from 'lmdb';
 import type { Database, DatabaseOptions, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
-import { statSync, type Stats } from 'node:fs';
+import { readFileSync, statSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureDirectory } from '../durable-directory.ts';
@@ -17,6 +17,29 @@ import { checkTableAccess, checkTableFile, ensureTableFile, syncTableFile } from
  * - `permissionsMode` is the mode of new files.
  */
 const options = { noSubdir: false, overlappingSync: false, eventTurnBatching: false, permissionsMode: 0o600 };
+
+/**
+ * Addresses that a table gets at once, in bytes: no memory, and no disk. Without it the engine maps 128 KiB and doubles that as the table
+ * grows. If another process makes it grow, the thread that reads and the one that writes can both do so at the same moment, and the engine
+ * then notes a map as larger than it is: on closing, it unmaps what lies behind it, such as the stack of a thread (mdb_env_set_mapsize and
+ * mdb_env_close0 in mdb.c). A table beyond this size is mapped as before.
+ */
+const mapSize = 64 * 1024 ** 3;
+
+/** Opens the engine's environment in a directory. It ends the process if it does not get the addresses: with a limit it does not ask. */
+function openRoot(path: string): RootDatabase {
+  return openEnvironment({ path, ...options, ...(!hasAddressLimit() && { mapSize }) });
+}
+
+/** Tells whether the addresses of this process are limited: `ulimit -v`. */
+function hasAddressLimit(): boolean {
+  try {
+    return !/^Max address space +unlimited/m.test(readFileSync('/proc/self/limits', 'utf8'));
+  } catch {
+    // Not Linux, where this limit is not enforced or does not exist.
+    return false;
+  }
+}
 
 /** The name of the engine's error (in lmdb.h) after it has given up on an environment. */
 const panic = 'MDB_PANIC';
@@ -83,11 +106,11 @@ export class LmdbEnvironment {
     onCommitFailure: (cause: unknown) => void = () => undefined,
   ): Promise<LmdbEnvironment> {
     await ensureDirectory(directory);
-    await ensureTableFile(directory, (draft) => openEnvironment({ path: draft, ...options }).close());
+    await ensureTableFile(directory, (draft) => openRoot(draft).close());
     await checkTableFile(directory);
     await Promise.all(['.', 'data.mdb', 'lock.mdb'].map((name) => makePrivate(join(directory, name))));
     await checkTableAccess(directory);
-    const root = openEnvironment({ path: directory, ...options });
+    const root = openRoot(directory);
     await checkReads(root);
     // A command that root runs may have created the lock file; the service runs as another user.
     if (process.getuid?.() === 0) await giveToOwnerOf(join(directory, 'data.mdb'), join(directory, 'lock.mdb'));

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -184,6 +184,15 @@ describe('LmdbTable', () => {
     } finally {
       setTimer.mockRestore();
     }
+    await table.close();
+  });
+
+  it('is mapped once, however much it grows: the engine loses count of its maps if two threads make it grow', async () => {
+    const table = await LmdbTable.open(directory);
+    for (let n = 0; n < 20; n += 1)
+      await table.write([{ key: { pk: 'large', sk: `${n}` }, put: { b: new Uint8Array(300_000) } }]);
+    const maps = (await readFile('/proc/self/maps', 'utf8')).split('\n');
+    expect(maps.filter((line) => line.endsWith(join(directory, 'data.mdb')))).toHaveLength(1);
     await table.close();
   });
 
