@@ -2,6 +2,7 @@ import { Accounts } from '../../shared/accounts/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
 import { readManagedSecret, readNewestValues } from '../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
+import { Webhooks } from '../../shared/adapters/system/webhooks.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { checkLayout, claimLayout } from '../../shared/storage/table/layout.ts';
@@ -68,6 +69,7 @@ export async function startCloudService(
     { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds: everyActionKind },
     {
       projects: accounts,
+      webReader: new Webhooks({ allowed: new Set() }),
       settings: {
         region,
         xmlNamespace,

@@ -20,6 +20,8 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
+import type { WebReader } from '../../shared/ports/web-reader.ts';
+import { ProviderKeys } from '../../shared/signing/web-identity/provider-keys.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
 
 /** The adapters of a composition root. */
@@ -56,6 +58,7 @@ export function composeServices(
     logIsWritten,
     eventTargets,
     deliversAccessLogs,
+    webReader,
   }: {
     readonly projects: Projects;
     readonly settings: Settings;
@@ -63,6 +66,8 @@ export function composeServices(
     readonly logIsWritten?: Services['logIsWritten'];
     readonly eventTargets?: EventTargets;
     readonly deliversAccessLogs?: boolean;
+    /** Reads the keys of identity providers. */
+    readonly webReader?: WebReader;
   },
 ): Services {
   const { blobs, clock } = adapters;
@@ -82,6 +87,7 @@ export function composeServices(
     projects,
     identities: new Identities(adapters),
     sessions: new Sessions(adapters),
+    providerKeys: webReader && new ProviderKeys({ reader: webReader, clock }),
     clock,
     settings,
     logIsWritten,

@@ -1,5 +1,5 @@
 import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
-import type { StatedFacts, TrustingRole } from '../../shared/access/authorise.ts';
+import type { Question, StatedFacts, TrustingRole } from '../../shared/access/authorise.ts';
 import type { Account } from '../../shared/access/identity.ts';
 import { actingArn } from '../../shared/access/user-arn.ts';
 import type { Carrier } from '../../shared/accounts/directory.ts';
@@ -23,7 +23,7 @@ import { keyOfRole } from './temporary-key.ts';
 const hour = 3600;
 
 /** The parameters of all actions that assume a role. */
-const assuming = {
+export const assuming = {
   RoleArn: text({ least: 20, most: 2048 }),
   RoleSessionName: text({ least: 2, most: 64, form: /^[\w+=,.@-]*$/ }),
   DurationSeconds: otherwise(hour, number({ least: 900, most: 12 * hour })),
@@ -66,10 +66,14 @@ export const assumeRole = defineAction({
         'The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining',
       );
     const facts = { 'sts:externalid': input.ExternalId };
-    const found = await trusting(input, { action: 'sts:AssumeRole', facts }, context, () => {
+    const found = await findRole(input.RoleArn, context);
+    // Of one that is not there, nobody learns more than of one that does not trust them.
+    if (!found || !(await trustedBy(found, input, { action: 'sts:AssumeRole', facts }, context))) {
       const who = actingArn(caller.project.accountNumber, caller);
-      return `User: ${who} is not authorized to perform: sts:AssumeRole on resource: ${input.RoleArn}`;
-    });
+      throw new S3Error('AccessDenied', {
+        message: `User: ${who} is not authorized to perform: sts:AssumeRole on resource: ${input.RoleArn}`,
+      });
+    }
     return sessionOf(found, input, context);
   },
   result: assumedRole,
@@ -85,36 +89,32 @@ interface Asked extends Pick<TrustingRole, 'token'> {
   readonly facts?: StatedFacts;
 }
 
-/**
- * Returns a role that the caller may assume. Of one that is not there, nobody learns more than of one that does not trust them.
- * @throws S3Error AccessDenied
- */
-async function trusting(
+/** Tells whether a role trusts the caller, or whoever has a token, and their policies let them assume it. */
+export async function trustedBy(
+  { account, role }: Found,
   { RoleArn, RoleSessionName }: Assuming,
   { action, facts, token }: Asked,
-  context: Pick<ActionContext, 'authoriseLook' | 'identities' | 'projects'>,
-  refusal: () => string,
-): Promise<Found> {
-  const found = await findRole(RoleArn, context);
-  try {
-    if (found === undefined) throw new S3Error('AccessDenied');
-    await context.authoriseLook({
-      action,
-      resource: RoleArn,
-      facts: { ...facts, 'sts:rolesessionname': RoleSessionName },
-      role: { project: found.account.id, trust: decodeTrust(found.role.item), ...(token && { token }) },
-    });
-    return found;
-  } catch (error) {
-    if (error instanceof S3Error && error.code === 'AccessDenied')
-      throw new S3Error('AccessDenied', { message: refusal() });
-    throw error;
-  }
+  { authoriseLook }: Pick<ActionContext, 'authoriseLook'>,
+): Promise<boolean> {
+  const question: Question = {
+    action,
+    resource: RoleArn,
+    facts: { ...facts, 'sts:rolesessionname': RoleSessionName },
+    role: { project: account.id, trust: decodeTrust(role.item), ...(token && { token }) },
+  };
+  return authoriseLook(question).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof S3Error && error.code === 'AccessDenied') return false;
+      throw error;
+    },
+  );
 }
 
 const roleArn = /^arn:aws:iam::(\d{12}):role(\/(?:[\x21-\x7e]*\/)?)([\w+=,.@-]{1,64})$/;
 
-async function findRole(
+/** Returns the role of an ARN, if there is one. */
+export async function findRole(
   arn: string,
   { identities, projects }: Pick<ActionContext, 'identities' | 'projects'>,
 ): Promise<Found | undefined> {
@@ -130,7 +130,7 @@ async function findRole(
  * Makes a temporary key of a role.
  * @throws S3Error ValidationError, MalformedPolicy, PackedPolicyTooLarge
  */
-async function sessionOf(
+export async function sessionOf(
   { account, role }: Found,
   { RoleSessionName: name, DurationSeconds, Policy, PolicyArns }: Assuming,
   context: Pick<ActionContext, 'clock' | 'identities' | 'sessions'>,

@@ -213,6 +213,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
       eventTargets: new EventTargets({ webhooks, caller }),
       deliversAccessLogs: true,
+      webReader: caller,
     },
   );
   if (!primary) {

@@ -1,6 +1,7 @@
 import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
 import type { Identities } from '../accounts/identities.ts';
+import type { ProviderKeys } from '../signing/web-identity/provider-keys.ts';
 import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
 import type { ConditionRow } from '../http/fields/preconditions.ts';
@@ -99,6 +100,8 @@ export interface Services {
   readonly projects: Projects;
   readonly identities: Identities;
   readonly sessions: Sessions;
+  /** The keys of identity providers. Undefined: none is asked. */
+  readonly providerKeys?: ProviderKeys | undefined;
   readonly clock: Clock;
   readonly settings: Settings;
   /** Tells whether lines of the log can be written. Undefined: somebody else collects them. */

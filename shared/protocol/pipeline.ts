@@ -280,6 +280,7 @@ export class Pipeline {
       projects,
       identities: services.identities,
       sessions: services.sessions,
+      providerKeys: services.providerKeys,
       clock,
       settings,
       logIsWritten: services.logIsWritten,
