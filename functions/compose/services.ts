@@ -1,5 +1,6 @@
 import type { Projects } from '../../shared/access/identity.ts';
 import { Identities } from '../../shared/accounts/identities.ts';
+import { LastUses } from '../../shared/accounts/key-uses.ts';
 import { Sessions } from '../../shared/access/session-tokens.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { Contents } from '../../shared/storage/objects/contents.ts';
@@ -86,6 +87,7 @@ export function composeServices(
     blobs,
     projects,
     identities: new Identities(adapters),
+    lastUses: new LastUses(adapters),
     sessions: new Sessions(adapters),
     providerKeys: webReader && new ProviderKeys({ reader: webReader, clock }),
     clock,

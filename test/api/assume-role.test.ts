@@ -4,6 +4,7 @@ import {
   CreateRoleCommand,
   CreateUserCommand,
   DeleteRoleCommand,
+  GetRoleCommand,
   DeleteUserCommand,
   DeleteAccessKeyCommand,
   DetachRolePolicyCommand,
@@ -156,6 +157,15 @@ describe.runIf(isAdministered)('AssumeRole', () => {
     const { Credentials: second } = await assume(user, role.RoleArn);
     expect(await reads({ ...key, sessionToken: second!.SessionToken! })).toBe('InvalidToken');
     expect(await reads({ ...user, sessionToken: key.sessionToken })).toBe('InvalidToken');
+  });
+
+  it('is a use of the role', async () => {
+    const role = await newRole(own, trusting(accountOf(own)), allowing('s3:ListBucket'));
+    const { RoleName } = role;
+    const lastUse = async () => (await own.iam.send(new GetRoleCommand({ RoleName }))).Role!.RoleLastUsed;
+    expect(await lastUse()).toEqual({});
+    await reads(await assumed(own.root, role.RoleArn));
+    await expect.poll(lastUse).toEqual({ LastUsedDate: expect.any(Date) as Date, Region: 'us-east-1' });
   });
 
   it('follows what is attached to the role', async () => {

@@ -248,6 +248,25 @@ describe.runIf(isAdministered)('Iam', () => {
       expect(await service.log()).not.toContain(keys[0]!.secretAccessKey);
     });
 
+    it('tell when they were last used, and what for', async () => {
+      const UserName = await newUser();
+      const key = await newKey(UserName);
+      const lastUse = async () =>
+        (await iam.send(new GetAccessKeyLastUsedCommand({ AccessKeyId: key.accessKeyId }))).AccessKeyLastUsed!;
+      expect(await lastUse()).toEqual({ ServiceName: 'N/A', Region: 'N/A' });
+      const before = Date.now() - 1000;
+      // Being refused is a use.
+      expect(await reads(key)).toBe('AccessDenied');
+      await expect.poll(lastUse).toEqual({
+        LastUsedDate: expect.any(Date) as Date,
+        ServiceName: 's3',
+        Region: 'us-east-1',
+      });
+      const { LastUsedDate } = await lastUse();
+      expect(LastUsedDate!.getTime()).toBeGreaterThan(before);
+      expect(LastUsedDate!.getTime()).toBeLessThanOrEqual(Date.now());
+    });
+
     it('of other projects do not exist', async () => {
       const UserName = await newUser();
       const AccessKeyId = service.alice.accessKeyId.padEnd(16, 'X').replaceAll(/\W/g, 'X');
