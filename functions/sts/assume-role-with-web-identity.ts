@@ -2,7 +2,7 @@ import { assumedByToken } from '../../shared/documents/sts.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineOpenAction } from '../../shared/protocol/query-api/action.ts';
 import { refused, text } from '../../shared/protocol/query-api/parameters.ts';
-import { assuming, findRole, sessionOf, trustedBy } from './assume-role.ts';
+import { accountOf, assuming, findRole, sessionOf, trustedBy } from './assume-role.ts';
 import { verifiedIdentity } from './web-identity.ts';
 
 /**
@@ -13,14 +13,14 @@ export const assumeRoleWithWebIdentity = defineOpenAction({
   name: 'AssumeRoleWithWebIdentity',
   parameters: { ...assuming, WebIdentityToken: text({ least: 4, most: 20_000 }), ProviderId: refused },
   act: async (input, context) => {
-    const found = await findRole(input.RoleArn, context);
-    const denied = () =>
-      new S3Error('AccessDenied', { message: 'Not authorized to perform sts:AssumeRoleWithWebIdentity' });
-    if (found === undefined) throw denied();
-    const account = context.identities.read(found.account);
-    const { token, subject, issuer, audience } = await verifiedIdentity(input.WebIdentityToken, account, context);
+    // The token comes first: strangers without one learn nothing of which roles there are, nor which accounts.
+    const account = await accountOf(input.RoleArn, context);
+    const directory = account && context.identities.read(account);
+    const { token, subject, issuer, audience } = await verifiedIdentity(input.WebIdentityToken, directory, context);
     const asked = { action: 'sts:AssumeRoleWithWebIdentity', token } as const;
-    if (!(await trustedBy(found, input, asked, context))) throw denied();
+    const found = account && (await findRole(input.RoleArn, account, context));
+    if (!found || !(await trustedBy(found, input, asked, context)))
+      throw new S3Error('AccessDenied', { message: 'Not authorized to perform sts:AssumeRoleWithWebIdentity' });
     return {
       ...(await sessionOf(found, input, context)),
       SubjectFromWebIdentityToken: subject,

@@ -1,4 +1,3 @@
-import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
 import type { Question, StatedFacts, TrustingRole } from '../../shared/access/authorise.ts';
 import type { Account } from '../../shared/access/identity.ts';
 import { actingArn } from '../../shared/access/user-arn.ts';
@@ -8,16 +7,9 @@ import { assumedRole } from '../../shared/documents/sts.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineAction, type ActionContext } from '../../shared/protocol/query-api/action.ts';
 import { invalid } from '../../shared/protocol/query-api/action-form.ts';
-import {
-  list,
-  number,
-  optional,
-  otherwise,
-  refused,
-  structure,
-  text,
-} from '../../shared/protocol/query-api/parameters.ts';
+import { number, optional, otherwise, refused, text } from '../../shared/protocol/query-api/parameters.ts';
 import { assumedRoleArn, assumedRoleId } from './assumed-role.ts';
+import { limiting, sessionPolicies, type Limiting } from './session-policies.ts';
 import { keyOfRole } from './temporary-key.ts';
 
 const hour = 3600;
@@ -27,16 +19,13 @@ export const assuming = {
   RoleArn: text({ least: 20, most: 2048 }),
   RoleSessionName: text({ least: 2, most: 64, form: /^[\w+=,.@-]*$/ }),
   DurationSeconds: otherwise(hour, number({ least: 900, most: 12 * hour })),
-  Policy: optional(text({ least: 1, most: 2048 })),
-  PolicyArns: list(structure({ arn: text({ least: 20, most: 2048 }) }), 10),
+  ...limiting,
 };
 
-interface Assuming {
+interface Assuming extends Limiting {
   readonly RoleArn: string;
   readonly RoleSessionName: string;
   readonly DurationSeconds: number;
-  readonly Policy: string | undefined;
-  readonly PolicyArns: readonly { readonly arn: string }[];
 }
 
 /**
@@ -66,7 +55,8 @@ export const assumeRole = defineAction({
         'The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining',
       );
     const facts = { 'sts:externalid': input.ExternalId };
-    const found = await findRole(input.RoleArn, context);
+    const account = await accountOf(input.RoleArn, context);
+    const found = account && (await findRole(input.RoleArn, account, context));
     // Of one that is not there, nobody learns more than of one that does not trust them.
     if (!found || !(await trustedBy(found, input, { action: 'sts:AssumeRole', facts }, context))) {
       const who = actingArn(caller.project.accountNumber, caller);
@@ -113,15 +103,23 @@ export async function trustedBy(
 
 const roleArn = /^arn:aws:iam::(\d{12}):role(\/(?:[\x21-\x7e]*\/)?)([\w+=,.@-]{1,64})$/;
 
-/** Returns the role of an ARN, if there is one. */
+/** Returns the account of the ARN of a role, whether the role is there or not. */
+export async function accountOf(
+  arn: string,
+  { projects }: Pick<ActionContext, 'projects'>,
+): Promise<Account | undefined> {
+  const [, accountNumber] = roleArn.exec(arn) ?? [];
+  const project = accountNumber === undefined ? undefined : await projects.byNumber(accountNumber);
+  return project && { ...project, accountNumber: accountNumber! };
+}
+
+/** Returns the role of an ARN, if there is one in this account, which is that of the ARN. */
 export async function findRole(
   arn: string,
-  { identities, projects }: Pick<ActionContext, 'identities' | 'projects'>,
+  account: Account,
+  { identities }: Pick<ActionContext, 'identities'>,
 ): Promise<Found | undefined> {
-  const [, accountNumber, path, name] = roleArn.exec(arn) ?? [];
-  const project = accountNumber === undefined ? undefined : await projects.byNumber(accountNumber);
-  if (project === undefined) return undefined;
-  const account = { ...project, accountNumber: accountNumber! };
+  const [, , path, name] = roleArn.exec(arn) ?? [];
   const role = await identities.read(account).carrier('role', name!);
   return role?.path === path ? { account, role: role! } : undefined;
 }
@@ -132,21 +130,12 @@ export async function findRole(
  */
 export async function sessionOf(
   { account, role }: Found,
-  { RoleSessionName: name, DurationSeconds, Policy, PolicyArns }: Assuming,
+  { RoleSessionName: name, DurationSeconds, ...limits }: Assuming,
   context: Pick<ActionContext, 'clock' | 'identities' | 'sessions'>,
 ) {
   if (DurationSeconds > decodeRole(role.item).maxSession)
     throw invalid('The requested DurationSeconds exceeds the MaxSessionDuration set for this role.');
-  if (Policy !== undefined) parseIdentityPolicy(Policy);
-  const directory = context.identities.read(account);
-  const managed = await Promise.all(
-    PolicyArns.map(async ({ arn }) => {
-      const policy = await directory.policy({ arn });
-      if (policy === undefined) throw invalid(`The policy ${arn} does not exist.`);
-      return policy.versions[policy.inForce]!.text;
-    }),
-  );
-  const given = [...(Policy === undefined ? [] : [Policy]), ...managed];
+  const given = await sessionPolicies(limits, account, context.identities);
   const policies = given.length === 0 ? undefined : given;
   const session = { role: { project: account.id, name: role.name, id: role.id }, name, policies };
   const { Credentials, packedSize } = await keyOfRole(DurationSeconds, session, context);

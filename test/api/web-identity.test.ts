@@ -5,11 +5,18 @@ import {
   CreateOpenIDConnectProviderCommand,
   CreateRoleCommand,
   DeleteOpenIDConnectProviderCommand,
+  DeleteRoleCommand,
+  DeleteRolePolicyCommand,
   PutRolePolicyCommand,
   type IAMClient,
 } from '@aws-sdk/client-iam';
 import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { AssumeRoleWithWebIdentityCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import {
+  AssumeRoleCommand,
+  AssumeRoleWithWebIdentityCommand,
+  GetCallerIdentityCommand,
+  STSClient,
+} from '@aws-sdk/client-sts';
 import {
   exportJWK,
   generateKeyPair,
@@ -75,7 +82,9 @@ describe('AssumeRoleWithWebIdentity', () => {
     published = [{ ...(await exportJWK(keys.publicKey)), kid, use: 'sig', alg: 'RS256' }];
     idp.answer = (response, { path }) => {
       const about = { issuer, jwks_uri: `${issuer}/keys` };
-      if (path?.startsWith('/moved/')) response.writeHead(302, { location: `${issuer}/keys` }).end();
+      if (path?.startsWith('/inner/'))
+        response.end(JSON.stringify({ issuer: `${issuer}/inner`, jwks_uri: 'https://10.1.2.3/keys' }));
+      else if (path?.startsWith('/moved/')) response.writeHead(302, { location: `${issuer}/keys` }).end();
       else response.end(JSON.stringify(path === '/keys' ? { keys: published } : about));
     };
     service = await startService({
@@ -184,6 +193,75 @@ describe('AssumeRoleWithWebIdentity', () => {
     expect(idp.calls.map(({ path }) => path)).not.toContain('/other');
   });
 
+  it('tells whoever has no token of which roles and accounts there are', async () => {
+    const forged = new UnsecuredJWT(claims()).encode();
+    const unsigned = `${(await signed(claims())).split('.').slice(0, 2).join('.')}.AAAA`;
+    const stranger = await signed({ ...claims(), iss: 'https://accounts.example.com' });
+    const answerTo = async (RoleArn: string, token: string) => {
+      const error = await assume(token, RoleArn).catch((thrown: Error) => thrown);
+      const { name, message } = error as Error;
+      return { name, message };
+    };
+    for (const token of [forged, unsigned, stranger]) {
+      const known = await answerTo(role, token);
+      expect(known.name).toBe('InvalidIdentityTokenException');
+      expect(await answerTo(roleOf('nobody'), token)).toEqual(known);
+    }
+    const known = await answerTo(role, stranger);
+    for (const elsewhere of ['arn:aws:iam::000000000000:role/ci', 'arn:aws:iam::x:role/ci', `${role}/..`])
+      expect(await answerTo(elsewhere, stranger), elsewhere).toEqual(known);
+  });
+
+  it('ends with the role and with the project, and is no way to another', async () => {
+    const passing = await newRole('passing', {});
+    const { Credentials } = await assume(await signed(claims()), passing);
+    const key = {
+      accessKeyId: Credentials!.AccessKeyId!,
+      secretAccessKey: Credentials!.SecretAccessKey!,
+      sessionToken: Credentials!.SessionToken!,
+    };
+    const as = (credentials: object) =>
+      new S3Client({
+        endpoint: service.url,
+        region: 'us-east-1',
+        credentials: credentials as typeof key,
+        forcePathStyle: true,
+        maxAttempts: 1,
+      });
+    const lists = async (credentials: object) => {
+      const client = as(credentials);
+      const found = await outcome(client.send(new ListBucketsCommand({})));
+      client.destroy();
+      return found;
+    };
+    expect(await lists(key)).toBe('allowed');
+    // The token of one key with another, or changed anywhere, is none.
+    const second = (await assume(await signed(claims()), passing)).Credentials!;
+    expect(await lists({ ...key, sessionToken: second.SessionToken! })).toBe('InvalidToken');
+    expect(await lists({ ...key, accessKeyId: second.AccessKeyId! })).toBe('InvalidToken');
+    expect(await lists({ ...key, secretAccessKey: second.SecretAccessKey! })).toBe('SignatureDoesNotMatch');
+    const at = Math.floor(key.sessionToken.length / 2);
+    const other = key.sessionToken[at] === 'A' ? 'B' : 'A';
+    const changed = key.sessionToken.slice(0, at) + other + key.sessionToken.slice(at + 1);
+    expect(await lists({ ...key, sessionToken: changed })).toBe('InvalidToken');
+    // The token of the provider is none of the service.
+    expect(await lists({ ...key, sessionToken: await signed(claims()) })).toBe('InvalidToken');
+    // It reaches no role that trusts the account, unless its policies say so.
+    const trusting = JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Allow', Principal: { AWS: `arn:aws:iam::${account}:root` }, Action: 'sts:AssumeRole' }],
+    });
+    await iam.send(new CreateRoleCommand({ RoleName: 'admin', AssumeRolePolicyDocument: trusting }));
+    const chained = new STSClient({ endpoint: service.url, region: 'us-east-1', credentials: key, maxAttempts: 1 });
+    const assumeAdmin = new AssumeRoleCommand({ RoleArn: roleOf('admin'), RoleSessionName: 'job' });
+    expect(await outcome(chained.send(assumeAdmin))).toBe('AccessDenied');
+    chained.destroy();
+    await iam.send(new DeleteRolePolicyCommand({ RoleName: 'passing', PolicyName: 'p' }));
+    expect(await lists(key)).toBe('AccessDenied');
+    await iam.send(new DeleteRoleCommand({ RoleName: 'passing' }));
+    expect(await lists(key)).toBe('InvalidToken');
+  });
+
   it('takes no token for the role of another project', async () => {
     const other = iamClient(service.url, bob);
     const signer = new STSClient({ endpoint: service.url, region: 'us-east-1', credentials: { ...bob } });
@@ -208,13 +286,16 @@ describe('AssumeRoleWithWebIdentity', () => {
       'https://169.254.169.254',
       service.url.replace('http:', 'https:'),
       `${issuer}/moved`,
+      `${issuer}/inner`,
     ]) {
       await iam.send(new CreateOpenIDConnectProviderCommand({ Url, ClientIDList: ['shop'] }));
       await expect(assume(await signed({ ...claims(), iss: Url })), Url).rejects.toEqual(
         s3Error('IDPCommunicationErrorException', 400),
       );
     }
-    expect(idp.calls.slice(before).map(({ path }) => path)).toEqual(['/moved/.well-known/openid-configuration']);
+    expect(idp.calls.slice(before).map(({ path }) => path)).toEqual(
+      ['/moved', '/inner'].map((path) => `${path}/.well-known/openid-configuration`),
+    );
   });
 
   it('is over once the provider is removed', async () => {
