@@ -1,7 +1,9 @@
 import { Accounts } from '../../shared/accounts/accounts.ts';
+import { KeyUses } from '../../shared/accounts/key-uses.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
 import { readManagedSecret, readNewestValues } from '../../shared/adapters/cloud/secrets-manager.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
+import { Webhooks } from '../../shared/adapters/system/webhooks.ts';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { checkLayout, claimLayout } from '../../shared/storage/table/layout.ts';
@@ -15,7 +17,7 @@ import { NoBlobs, type CloudBlobsClass } from './blobs.ts';
 import type { CloudSettings } from './settings.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { OriginSecret } from './origin-secret.ts';
-import { ChargedTelemetry } from '../../shared/telemetry/charged-telemetry.ts';
+import { ChargedTelemetry, logUse } from '../../shared/telemetry/charged-telemetry.ts';
 import { cloudLog, type Log } from '../../shared/telemetry/log.ts';
 import { requestIds } from '../../shared/node-http/request-ids.ts';
 import { composeServices } from '../compose/services.ts';
@@ -68,6 +70,7 @@ export async function startCloudService(
     { table, blobs, clock, randomness, managedKey: undefined, secrets, actionKinds: everyActionKind },
     {
       projects: accounts,
+      webReader: new Webhooks({ allowed: new Set() }),
       settings: {
         region,
         xmlNamespace,
@@ -82,6 +85,7 @@ export async function startCloudService(
     services,
     operations,
     accessKeys: accounts,
+    keyUses: new KeyUses({ clock, note: (use, user) => logUse(log, use, user) }),
     telemetry: requestsTo(log),
     hostNames: { domain, websiteDomain },
     signing: { version2: settings.signatureV2, ...(settings.strictRegion && { strictRegion: region }) },

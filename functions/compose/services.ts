@@ -1,5 +1,6 @@
 import type { Projects } from '../../shared/access/identity.ts';
 import { Identities } from '../../shared/accounts/identities.ts';
+import { LastUses } from '../../shared/accounts/key-uses.ts';
 import { Sessions } from '../../shared/access/session-tokens.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
 import { Contents } from '../../shared/storage/objects/contents.ts';
@@ -20,6 +21,8 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
+import type { WebReader } from '../../shared/ports/web-reader.ts';
+import { ProviderKeys } from '../../shared/signing/web-identity/provider-keys.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
 
 /** The adapters of a composition root. */
@@ -56,6 +59,7 @@ export function composeServices(
     logIsWritten,
     eventTargets,
     deliversAccessLogs,
+    webReader,
   }: {
     readonly projects: Projects;
     readonly settings: Settings;
@@ -63,6 +67,8 @@ export function composeServices(
     readonly logIsWritten?: Services['logIsWritten'];
     readonly eventTargets?: EventTargets;
     readonly deliversAccessLogs?: boolean;
+    /** Reads the keys of identity providers. */
+    readonly webReader?: WebReader;
   },
 ): Services {
   const { blobs, clock } = adapters;
@@ -81,7 +87,9 @@ export function composeServices(
     blobs,
     projects,
     identities: new Identities(adapters),
+    lastUses: new LastUses(adapters),
     sessions: new Sessions(adapters),
+    providerKeys: webReader && new ProviderKeys({ reader: webReader, clock }),
     clock,
     settings,
     logIsWritten,

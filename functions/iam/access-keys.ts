@@ -80,8 +80,13 @@ const getAccessKeyLastUsed = iamAction({
       return { arn: '*', it: undefined, missing: () => noSuch('access key', AccessKeyId) };
     return existing('user', owner, context);
   },
-  // Use is not recorded yet: what AWS says of a key that was never used.
-  act: ({ name }) => ({ UserName: name, AccessKeyLastUsed: { ServiceName: 'N/A', Region: 'N/A' } }),
+  act: async ({ name }, { AccessKeyId }, { lastUses, region }) => {
+    const use = await lastUses.of(AccessKeyId);
+    const AccessKeyLastUsed = use
+      ? { LastUsedDate: use.at, ServiceName: use.service, Region: region }
+      : { ServiceName: 'N/A', Region: 'N/A' };
+    return { UserName: name, AccessKeyLastUsed };
+  },
   result: lastUse,
 });
 

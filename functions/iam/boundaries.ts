@@ -4,7 +4,7 @@ import { called } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction } from './iam-action.ts';
 import { arnText, nameText } from './inputs.ts';
 import { noSuchPolicy } from './refusals.ts';
-import { existing } from './subjects.ts';
+import { bounded, existing } from './subjects.ts';
 
 /** The actions on the permissions boundaries of users or roles. */
 export function boundaryActions(Kind: 'User' | 'Role') {
@@ -32,12 +32,7 @@ export function boundaryActions(Kind: 'User' | 'Role') {
   const remove = iamAction({
     name: `Delete${Kind}PermissionsBoundary`,
     parameters: of,
-    about: async ({ name }, context) => {
-      const subject = await existing(kind, name, context);
-      const boundary = subject.it?.boundary;
-      const policy = boundary === undefined ? undefined : await context.directory.policy({ ref: boundary });
-      return { ...subject, facts: { 'iam:permissionsboundary': policy?.arn } };
-    },
+    about: ({ name }, context) => bounded(kind, name, context),
     bounds: () => [undefined],
     act: (it, { name }, { directory }) => {
       if (it.boundary === undefined)

@@ -8,7 +8,7 @@ import { arnText, byName, documentText, nameText, pageOf, paging, pathPrefix, po
 import { quotas, sizeOf } from './quotas.ts';
 import { limitExceeded, noSuchPolicy, tooLong } from './refusals.ts';
 import { shownDocument } from './shown.ts';
-import { boundsOf, existing } from './subjects.ts';
+import { bounded, boundsOf, existing } from './subjects.ts';
 
 type Kind = 'User' | 'Group' | 'Role';
 
@@ -23,7 +23,7 @@ export function carrierPolicyActions(Kind: Kind, longestName: number) {
   const put = iamAction({
     name: named('Put_Policy'),
     parameters: { ...of, PolicyName: policyName, PolicyDocument: documentText },
-    about: ({ name }, context) => existing(kind, name, context),
+    about: ({ name }, context) => bounded(kind, name, context),
     bounds: (it, _, context) => boundsOf(it, context),
     act: (it, { PolicyName, PolicyDocument }, { directory }) => {
       parseIdentityPolicy(PolicyDocument);
@@ -55,7 +55,7 @@ export function carrierPolicyActions(Kind: Kind, longestName: number) {
   const remove = iamAction({
     name: named('Delete_Policy'),
     parameters: { ...of, PolicyName: policyName },
-    about: ({ name }, context) => existing(kind, name, context),
+    about: ({ name }, context) => bounded(kind, name, context),
     bounds: (it, _, context) => boundsOf(it, context),
     act: (it, { PolicyName }, { directory }) => {
       if (!Object.hasOwn(it.inline, PolicyName)) throw noInline(kind, PolicyName);
@@ -64,10 +64,8 @@ export function carrierPolicyActions(Kind: Kind, longestName: number) {
     },
   });
 
-  const withPolicy = async (name: string, arn: string, context: IamContext) => ({
-    ...(await existing(kind, name, context)),
-    facts: { 'iam:policyarn': arn },
-  });
+  const withPolicy = (name: string, arn: string, context: IamContext) =>
+    bounded(kind, name, context, { 'iam:policyarn': arn });
 
   const attach = iamAction({
     name: named('Attach_Policy'),

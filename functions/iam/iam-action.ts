@@ -4,6 +4,7 @@ import type { Projects } from '../../shared/access/identity.ts';
 import type { administrativeActions } from '../../shared/access/policies/policy-actions.ts';
 import type { Directory } from '../../shared/accounts/directory.ts';
 import type { Identities } from '../../shared/accounts/identities.ts';
+import type { LastUses } from '../../shared/accounts/key-uses.ts';
 import type { Written } from '../../shared/documents/schema.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
@@ -21,7 +22,10 @@ export interface IamContext {
   readonly caller: Signer;
   readonly clock: Clock;
   readonly identities: Identities;
+  readonly lastUses: LastUses;
   readonly projects: Projects;
+  /** Of the deployment. */
+  readonly region: string;
 }
 
 /** What an action is about. */
@@ -63,10 +67,11 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
     parameters,
     // Asked of what it is about, which is known only once it is found.
     authorise: () => [],
-    act: async (input, { caller, clock, identities, projects, authoriseLook }) => {
+    act: async (input, { caller, clock, identities, lastUses, projects, settings, authoriseLook }) => {
       refuseTemporary(caller);
       const perform = async (directory: Directory): Promise<Output> => {
-        const context: IamContext = { directory, caller, clock, identities, projects };
+        const { region } = settings;
+        const context: IamContext = { directory, caller, clock, identities, lastUses, projects, region };
         const { arn, target = arn, it, missing, facts } = await definition.about(input, context);
         for (const resource of new Set([arn, target])) {
           await authoriseLook({ action: `iam:${name}`, resource, ...(facts && { facts }) }).catch((error: unknown) => {

@@ -10,7 +10,8 @@ import { theAccount } from './subjects.ts';
 
 const clientId = text({ least: 1, most: 255 });
 const thumbprint = text({ least: 40, most: 40, form: /^[0-9A-Fa-f]*$/ });
-const thumbprints = list(thumbprint, 5);
+const thumbprints = list(thumbprint, 1000);
+const maxThumbprints = 5;
 const of = { arn: called('OpenIDConnectProviderArn', arnText) };
 
 /**
@@ -18,6 +19,17 @@ const of = { arn: called('OpenIDConnectProviderArn', arnText) };
  * the boundary.
  */
 const nobodysBounds = () => [undefined];
+
+/** @throws S3Error InvalidInput */
+function checkThumbprints(given: readonly string[]): void {
+  if (given.length > maxThumbprints) throw invalidInput('Thumbprint list must contain fewer than 5 entries.');
+}
+
+/** @throws S3Error LimitExceeded */
+function checkClients(clients: readonly string[]): void {
+  const limit = quotas.ClientIDsPerProvider;
+  if (clients.length > limit) throw limitExceeded('ClientIdsPerOpenIdConnectProvider', limit);
+}
 
 /** A provider that is there. */
 export async function existingProvider(arn: string, { directory }: IamContext): Promise<Subject<Provider>> {
@@ -38,7 +50,7 @@ const createProvider = iamAction({
   name: 'CreateOpenIDConnectProvider',
   parameters: {
     Url: text({ least: 1, most: 255 }),
-    ClientIDList: list(clientId, quotas.ClientIDsPerProvider),
+    ClientIDList: list(clientId, 1000),
     ThumbprintList: thumbprints,
     Tags: tags,
   },
@@ -51,9 +63,12 @@ const createProvider = iamAction({
     const limit = quotas.OIDCProvidersQuota;
     if (all.length >= limit) throw limitExceeded('OpenIDConnectProvidersPerAccount', limit);
     const its = readTags(Tags);
+    const clients = [...new Set(ClientIDList)];
+    checkThumbprints(ThumbprintList);
+    checkClients(clients);
     directory.add(directory.newKey('provider', name), {
       created: clock.now(),
-      clients: [...new Set(ClientIDList)],
+      clients,
       thumbprints: ThumbprintList,
       tags: its,
     });
@@ -92,7 +107,10 @@ const updateThumbprints = iamAction({
   parameters: { ...of, ThumbprintList: thumbprints },
   about: ({ arn }, context) => existingProvider(arn, context),
   bounds: nobodysBounds,
-  act: (it, { ThumbprintList }, { directory }) => directory.change(it, { thumbprints: ThumbprintList }),
+  act: (it, { ThumbprintList }, { directory }) => {
+    checkThumbprints(ThumbprintList);
+    directory.change(it, { thumbprints: ThumbprintList });
+  },
 });
 
 const addClient = iamAction({
@@ -102,8 +120,7 @@ const addClient = iamAction({
   bounds: nobodysBounds,
   act: (it, { ClientID }, { directory }) => {
     const clients = [...new Set([...it.clients, ClientID])];
-    const limit = quotas.ClientIDsPerProvider;
-    if (clients.length > limit) throw limitExceeded('ClientIdsPerOpenIdConnectProvider', limit);
+    checkClients(clients);
     directory.change(it, { clients });
   },
 });
@@ -117,12 +134,16 @@ const removeClient = iamAction({
     directory.change(it, { clients: it.clients.filter((one) => one !== ClientID) }),
 });
 
+/** As AWS says, it does not fail if there is none. */
 const deleteProvider = iamAction({
   name: 'DeleteOpenIDConnectProvider',
   parameters: of,
-  about: ({ arn }, context) => existingProvider(arn, context),
+  about: ({ arn }) => ({ arn, it: true as const }),
   bounds: nobodysBounds,
-  act: (it, _, { directory }) => directory.remove(it),
+  act: async (_, { arn }, { directory }) => {
+    const it = await directory.provider(arn);
+    if (it) directory.remove(it);
+  },
 });
 
 export const providerActions = [

@@ -73,7 +73,11 @@ const getRole = iamAction({
   name: 'GetRole',
   parameters: { RoleName: roleName },
   about: ({ RoleName }, context) => existing('role', RoleName, context),
-  act: async (it, _, { directory }) => ({ Role: await shownRole(it, directory) }),
+  act: async (it, _, { directory, lastUses, region }) => {
+    const use = await lastUses.of(it.id);
+    const RoleLastUsed = use ? { LastUsedDate: use.at, Region: region } : {};
+    return { Role: { ...(await shownRole(it, directory)), RoleLastUsed } };
+  },
   result: aRole,
 });
 
@@ -140,6 +144,7 @@ const deleteRole = iamAction({
     if (Object.keys(it.inline).length > 0) throw deleteConflict('Cannot delete entity, must delete policies first.');
     if (it.attached.length > 0) throw deleteConflict('Cannot delete entity, must detach all policies first.');
     directory.remove(it);
+    directory.forgetUse(it.id);
   },
 });
 

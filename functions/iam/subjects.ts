@@ -1,3 +1,4 @@
+import type { StatedFacts } from '../../shared/access/authorise.ts';
 import type { Carrier, CarrierKind, ManagedPolicy } from '../../shared/accounts/directory.ts';
 import { isRoot, rootArn } from '../../shared/access/user-arn.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
@@ -22,6 +23,19 @@ export async function existing(kind: CarrierKind, name: string, { directory }: I
   const found = await directory.carrier(kind, name);
   const it = found && !directory.isRoot(found) ? found : undefined;
   return { arn: arnIn(directory, kind, name, it?.path), it, missing: () => noSuch(kind, name) };
+}
+
+/** As {@link existing}, whose permissions boundary is a fact for policies as well. */
+export async function bounded(
+  kind: CarrierKind,
+  name: string,
+  context: IamContext,
+  facts?: StatedFacts,
+): Promise<Subject<Carrier>> {
+  const subject = await existing(kind, name, context);
+  const ref = subject.it?.boundary;
+  const boundary = ref === undefined ? undefined : await context.directory.policy({ ref });
+  return { ...subject, facts: { ...facts, 'iam:permissionsboundary': boundary?.arn } };
 }
 
 /** The user who is named; unless one is, the caller. Root may look at itself. */

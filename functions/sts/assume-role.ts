@@ -1,5 +1,4 @@
-import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
-import type { StatedFacts, TrustingRole } from '../../shared/access/authorise.ts';
+import type { Question, StatedFacts, TrustingRole } from '../../shared/access/authorise.ts';
 import type { Account } from '../../shared/access/identity.ts';
 import { actingArn } from '../../shared/access/user-arn.ts';
 import type { Carrier } from '../../shared/accounts/directory.ts';
@@ -8,35 +7,25 @@ import { assumedRole } from '../../shared/documents/sts.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineAction, type ActionContext } from '../../shared/protocol/query-api/action.ts';
 import { invalid } from '../../shared/protocol/query-api/action-form.ts';
-import {
-  list,
-  number,
-  optional,
-  otherwise,
-  refused,
-  structure,
-  text,
-} from '../../shared/protocol/query-api/parameters.ts';
+import { number, optional, otherwise, refused, text } from '../../shared/protocol/query-api/parameters.ts';
 import { assumedRoleArn, assumedRoleId } from './assumed-role.ts';
+import { limiting, sessionPolicies, type Limiting } from './session-policies.ts';
 import { keyOfRole } from './temporary-key.ts';
 
 const hour = 3600;
 
 /** The parameters of all actions that assume a role. */
-const assuming = {
+export const assuming = {
   RoleArn: text({ least: 20, most: 2048 }),
   RoleSessionName: text({ least: 2, most: 64, form: /^[\w+=,.@-]*$/ }),
   DurationSeconds: otherwise(hour, number({ least: 900, most: 12 * hour })),
-  Policy: optional(text({ least: 1, most: 2048 })),
-  PolicyArns: list(structure({ arn: text({ least: 20, most: 2048 }) }), 10),
+  ...limiting,
 };
 
-interface Assuming {
+interface Assuming extends Limiting {
   readonly RoleArn: string;
   readonly RoleSessionName: string;
   readonly DurationSeconds: number;
-  readonly Policy: string | undefined;
-  readonly PolicyArns: readonly { readonly arn: string }[];
 }
 
 /**
@@ -66,10 +55,15 @@ export const assumeRole = defineAction({
         'The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining',
       );
     const facts = { 'sts:externalid': input.ExternalId };
-    const found = await trusting(input, { action: 'sts:AssumeRole', facts }, context, () => {
+    const account = await accountOf(input.RoleArn, context);
+    const found = account && (await findRole(input.RoleArn, account, context));
+    // Of one that is not there, nobody learns more than of one that does not trust them.
+    if (!found || !(await trustedBy(found, input, { action: 'sts:AssumeRole', facts }, context))) {
       const who = actingArn(caller.project.accountNumber, caller);
-      return `User: ${who} is not authorized to perform: sts:AssumeRole on resource: ${input.RoleArn}`;
-    });
+      throw new S3Error('AccessDenied', {
+        message: `User: ${who} is not authorized to perform: sts:AssumeRole on resource: ${input.RoleArn}`,
+      });
+    }
     return sessionOf(found, input, context);
   },
   result: assumedRole,
@@ -85,43 +79,47 @@ interface Asked extends Pick<TrustingRole, 'token'> {
   readonly facts?: StatedFacts;
 }
 
-/**
- * Returns a role that the caller may assume. Of one that is not there, nobody learns more than of one that does not trust them.
- * @throws S3Error AccessDenied
- */
-async function trusting(
+/** Tells whether a role trusts the caller, or whoever has a token, and their policies let them assume it. */
+export async function trustedBy(
+  { account, role }: Found,
   { RoleArn, RoleSessionName }: Assuming,
   { action, facts, token }: Asked,
-  context: Pick<ActionContext, 'authoriseLook' | 'identities' | 'projects'>,
-  refusal: () => string,
-): Promise<Found> {
-  const found = await findRole(RoleArn, context);
-  try {
-    if (found === undefined) throw new S3Error('AccessDenied');
-    await context.authoriseLook({
-      action,
-      resource: RoleArn,
-      facts: { ...facts, 'sts:rolesessionname': RoleSessionName },
-      role: { project: found.account.id, trust: decodeTrust(found.role.item), ...(token && { token }) },
-    });
-    return found;
-  } catch (error) {
-    if (error instanceof S3Error && error.code === 'AccessDenied')
-      throw new S3Error('AccessDenied', { message: refusal() });
-    throw error;
-  }
+  { authoriseLook }: Pick<ActionContext, 'authoriseLook'>,
+): Promise<boolean> {
+  const question: Question = {
+    action,
+    resource: RoleArn,
+    facts: { ...facts, 'sts:rolesessionname': RoleSessionName },
+    role: { project: account.id, trust: decodeTrust(role.item), ...(token && { token }) },
+  };
+  return authoriseLook(question).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof S3Error && error.code === 'AccessDenied') return false;
+      throw error;
+    },
+  );
 }
 
 const roleArn = /^arn:aws:iam::(\d{12}):role(\/(?:[\x21-\x7e]*\/)?)([\w+=,.@-]{1,64})$/;
 
-async function findRole(
+/** Returns the account of the ARN of a role, whether the role is there or not. */
+export async function accountOf(
   arn: string,
-  { identities, projects }: Pick<ActionContext, 'identities' | 'projects'>,
-): Promise<Found | undefined> {
-  const [, accountNumber, path, name] = roleArn.exec(arn) ?? [];
+  { projects }: Pick<ActionContext, 'projects'>,
+): Promise<Account | undefined> {
+  const [, accountNumber] = roleArn.exec(arn) ?? [];
   const project = accountNumber === undefined ? undefined : await projects.byNumber(accountNumber);
-  if (project === undefined) return undefined;
-  const account = { ...project, accountNumber: accountNumber! };
+  return project && { ...project, accountNumber: accountNumber! };
+}
+
+/** Returns the role of an ARN, if there is one in this account, which is that of the ARN. */
+export async function findRole(
+  arn: string,
+  account: Account,
+  { identities }: Pick<ActionContext, 'identities'>,
+): Promise<Found | undefined> {
+  const [, , path, name] = roleArn.exec(arn) ?? [];
   const role = await identities.read(account).carrier('role', name!);
   return role?.path === path ? { account, role: role! } : undefined;
 }
@@ -130,23 +128,14 @@ async function findRole(
  * Makes a temporary key of a role.
  * @throws S3Error ValidationError, MalformedPolicy, PackedPolicyTooLarge
  */
-async function sessionOf(
+export async function sessionOf(
   { account, role }: Found,
-  { RoleSessionName: name, DurationSeconds, Policy, PolicyArns }: Assuming,
+  { RoleSessionName: name, DurationSeconds, ...limits }: Assuming,
   context: Pick<ActionContext, 'clock' | 'identities' | 'sessions'>,
 ) {
   if (DurationSeconds > decodeRole(role.item).maxSession)
     throw invalid('The requested DurationSeconds exceeds the MaxSessionDuration set for this role.');
-  if (Policy !== undefined) parseIdentityPolicy(Policy);
-  const directory = context.identities.read(account);
-  const managed = await Promise.all(
-    PolicyArns.map(async ({ arn }) => {
-      const policy = await directory.policy({ arn });
-      if (policy === undefined) throw invalid(`The policy ${arn} does not exist.`);
-      return policy.versions[policy.inForce]!.text;
-    }),
-  );
-  const given = [...(Policy === undefined ? [] : [Policy]), ...managed];
+  const given = await sessionPolicies(limits, account, context.identities);
   const policies = given.length === 0 ? undefined : given;
   const session = { role: { project: account.id, name: role.name, id: role.id }, name, policies };
   const { Credentials, packedSize } = await keyOfRole(DurationSeconds, session, context);

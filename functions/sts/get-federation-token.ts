@@ -1,9 +1,9 @@
-import { parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
 import { federationToken } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
-import { optional, refused, text } from '../../shared/protocol/query-api/parameters.ts';
+import { refused, text } from '../../shared/protocol/query-api/parameters.ts';
 import { federatedArn } from '../../shared/access/user-arn.ts';
 import { federatedId } from './federated-user.ts';
+import { limiting, sessionPolicies } from './session-policies.ts';
 import { duration, temporaryKey } from './temporary-key.ts';
 
 /**
@@ -14,17 +14,15 @@ export const getFederationToken = defineAction({
   name: 'GetFederationToken',
   parameters: {
     Name: text({ least: 2, most: 32, form: /^[\w+=,.@-]*$/ }),
-    Policy: optional(text({ least: 1, most: 2048 })),
-    PolicyArns: refused,
+    ...limiting,
     Tags: refused,
     DurationSeconds: duration,
   },
   authorise: ({ Name }, { project }) => [
     { action: 'sts:GetFederationToken', resource: federatedArn(project.accountNumber, Name) },
   ],
-  act: async ({ Name, Policy, DurationSeconds }, context) => {
-    if (Policy !== undefined) parseIdentityPolicy(Policy);
-    const policies = Policy === undefined ? [] : [Policy];
+  act: async ({ Name, DurationSeconds, ...limits }, context) => {
+    const policies = await sessionPolicies(limits, context.caller.project, context.identities);
     const made = await temporaryKey(DurationSeconds, { kind: 'federated', name: Name, policies }, context);
     const account = context.caller.project.accountNumber;
     return {

@@ -1,5 +1,6 @@
 import { sessionToken } from '../../shared/documents/sts.ts';
 import { defineAction } from '../../shared/protocol/query-api/action.ts';
+import { refused } from '../../shared/protocol/query-api/parameters.ts';
 import { duration, temporaryKey } from './temporary-key.ts';
 
 /**
@@ -8,7 +9,8 @@ import { duration, temporaryKey } from './temporary-key.ts';
  */
 export const getSessionToken = defineAction({
   name: 'GetSessionToken',
-  parameters: { DurationSeconds: duration },
+  // There is no MFA: nobody is to think that it was asked for.
+  parameters: { DurationSeconds: duration, SerialNumber: refused, TokenCode: refused },
   authorise: () => [],
   act: async ({ DurationSeconds }, context) => {
     const { Credentials } = await temporaryKey(DurationSeconds, { kind: 'session' }, context);

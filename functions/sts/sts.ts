@@ -1,5 +1,6 @@
 import { defineApi } from '../../shared/protocol/query-api/action.ts';
 import { assumeRole } from './assume-role.ts';
+import { assumeRoleWithWebIdentity } from './assume-role-with-web-identity.ts';
 import { getCallerIdentity } from './get-caller-identity.ts';
 import { getFederationToken } from './get-federation-token.ts';
 import { getSessionToken } from './get-session-token.ts';
@@ -10,5 +11,5 @@ export const sts = defineApi({
   api: 'sts',
   // A project gets its account number when it is first shown.
   needs: { table: 'write' },
-  actions: [assumeRole, getCallerIdentity, getFederationToken, getSessionToken],
+  actions: [assumeRole, assumeRoleWithWebIdentity, getCallerIdentity, getFederationToken, getSessionToken],
 });

@@ -5,6 +5,7 @@ import { EventDeliveries } from '../../shared/events/event-deliveries.ts';
 import { EventQueue } from '../../shared/events/event-queue.ts';
 import { EventTargets } from '../../shared/events/event-targets.ts';
 import { WebhookTargets } from '../../shared/events/webhook-targets.ts';
+import { KeyUses } from '../../shared/accounts/key-uses.ts';
 import { RequestMeter } from '../../shared/billing/request-meter.ts';
 import type { Amount } from '../../shared/storage/amount.ts';
 import { KeyedMutex } from '../../shared/storage/concurrency.ts';
@@ -213,6 +214,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
       eventTargets: new EventTargets({ webhooks, caller }),
       deliversAccessLogs: true,
+      webReader: caller,
     },
   );
   if (!primary) {
@@ -224,7 +226,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     ? undefined
     : await startBackground({ ...deps, serviceReaders, webhooks, caller, limits }, services, options);
   const meter = new RequestMeter({ table, clock, randomness });
-  const meterReader = repeat(meterTime, clock, () => meter.flush(), telemetry, 'saving request counts failed');
+  const { lastUses } = services;
+  const save = async (): Promise<void> => void (await Promise.all([meter.flush(), lastUses.flush()]));
+  const meterReader = repeat(meterTime, clock, save, telemetry, 'saving request counts failed');
   const ownRates = new RateLimit(limits.requestsPerSecond, clock);
   const rates = primary?.rates(limits) ?? ownRates;
   const refused = primary?.refused ?? ((isFull: boolean) => background?.releases.refused(isFull));
@@ -248,6 +252,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     services,
     audit,
     accessLog: accessLogs.log,
+    keyUses: new KeyUses({ clock, note: (use) => lastUses.add(use) }),
     operations,
     accessKeys: accounts,
     telemetry: new MeteredTelemetry(telemetry, meter),
@@ -290,7 +295,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     close: async () => {
       await stopSchedules();
       // On a full disk, counts are lost and the rest of the feed waits for the next start.
-      await meter.flush().catch((error: unknown) => telemetry.problem('saving request counts failed', error));
+      await save().catch((error: unknown) => telemetry.problem('saving request counts failed', error));
       // Their objects are changes, which are followed below.
       await accessLogs.flush().catch((error: unknown) => telemetry.problem('delivering access logs failed', error));
       await audit?.flush().catch((error: unknown) => telemetry.problem('writing audit records failed', error));

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { Webhooks } from '../../shared/adapters/system/webhooks.ts';
 import type { StartOptions } from '../../shared/command-line/start-options.ts';
+import type { WebReader } from '../../shared/ports/web-reader.ts';
 import type { WebhookCaller } from '../../shared/ports/webhook-caller.ts';
 
 type Options = Pick<
@@ -8,8 +9,8 @@ type Options = Pick<
   'alarmWebhookAllow' | 'domain' | 'websiteDomain' | 'publicUrl' | 'consoleUrl' | 'port' | 'consolePort'
 >;
 
-/** Returns what calls the webhooks to which events are delivered. */
-export function webhookCaller(options: Options, stopping: AbortSignal): WebhookCaller {
+/** Returns what calls the webhooks to which events are delivered, and reads the keys of identity providers. */
+export function webhookCaller(options: Options, stopping: AbortSignal): WebhookCaller & WebReader {
   return new Webhooks({ allowed: new Set(options.alarmWebhookAllow), isOwn: ownAddresses(options), stopping });
 }
 

@@ -176,7 +176,8 @@ export async function mayDo(
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
 async function mayAssume(caller: Caller, { project, token }: TrustingRole, evidence: Evidence): Promise<boolean> {
-  if (caller.kind === 'anonymous') return token !== undefined && (await evidence.trust('all')) === 'allow';
+  if (token !== undefined) return (await evidence.trust('all')) === 'allow';
+  if (caller.kind === 'anonymous') return false;
   const identity = await evidence.identity();
   const isAllowedByOwn = identity === 'full' || identity === 'allow';
   if (!isAllowedByOwn && !(identity === 'none' && isOf(caller, project))) return false;

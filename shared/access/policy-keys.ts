@@ -26,7 +26,8 @@ export const conditionKeys = {
   'aws:useragent': 'the User-Agent header, which any client can forge',
   'aws:username': 'the name of the signing user, which a later user of the same name shares; absent for roles',
   'aws:viaawsservice': '`false`',
-  'iam:permissionsboundary': 'the ARN of the permissions boundary that a request sets, or that it takes away',
+  'iam:permissionsboundary':
+    'the ARN of the permissions boundary that a request sets, or that the user or role has whose policies or boundary it changes',
   'iam:policyarn': 'the ARN of the policy that a request attaches or detaches',
   's3:authtype': '`REST-HEADER`, `REST-QUERY-STRING` or `POST`',
   's3:delimiter': 'the delimiter of a listing',

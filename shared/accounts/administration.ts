@@ -230,6 +230,7 @@ export class Administration {
         ...keys.flatMap((one) => [
           { key: one.key, delete: true as const },
           { key: accountKey.accessKey(accountKeyParts.usersKey(one.key)), delete: true as const },
+          { key: accountKey.lastUse(accountKeyParts.usersKey(one.key)), delete: true as const },
         ]),
       ];
     });

@@ -213,7 +213,13 @@ export class Directory {
 
   removeKey({ id, item }: ListedKey, user: string): void {
     this.remove({ key: accountKey.accessKey(id), item });
+    this.forgetUse(id);
     this.#changes.push({ key: accountKey.usersKey(this.account.id, user, id), delete: true });
+  }
+
+  /** Removes what is known of the use of a key or a role. */
+  forgetUse(id: string): void {
+    this.#changes.push({ key: accountKey.lastUse(id), delete: true });
   }
 
   /** Gives a key to the same user under another name. */

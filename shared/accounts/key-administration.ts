@@ -112,6 +112,7 @@ export class KeyAdministration {
       const { item } = await this.#existing(accessKeyId);
       return [
         removed(accountKey.accessKey(accessKeyId), item),
+        { key: accountKey.lastUse(accessKeyId), delete: true },
         { key: accountKey.usersKey(item['project'] as string, item['user'] as string, accessKeyId), delete: true },
       ];
     });

@@ -48,6 +48,10 @@ const role = elements({
   MaxSessionDuration: one('MaxSessionDuration', number),
   PermissionsBoundary: boundary,
   Tags: someMembers('Tags', tag),
+  RoleLastUsed: ifAny(
+    'RoleLastUsed',
+    elements({ LastUsedDate: optional('LastUsedDate', time), Region: ifAny('Region', text) }),
+  ),
 });
 
 const policy = elements({

@@ -31,11 +31,20 @@ export const federationToken = elements({
 });
 
 /** A temporary key of a role: AssumeRole. */
-export const assumedRole = elements({
+const assumed = {
   Credentials: credentials,
   AssumedRoleUser: one(
     'AssumedRoleUser',
     elements({ AssumedRoleId: one('AssumedRoleId', text), Arn: one('Arn', text) }),
   ),
   PackedPolicySize: ifAny('PackedPolicySize', number),
+};
+export const assumedRole = elements(assumed);
+
+/** A temporary key of a role, for whoever has a token: AssumeRoleWithWebIdentity. */
+export const assumedByToken = elements({
+  ...assumed,
+  SubjectFromWebIdentityToken: one('SubjectFromWebIdentityToken', text),
+  Provider: one('Provider', text),
+  Audience: one('Audience', text),
 });

@@ -31,7 +31,12 @@ export const errorTable = {
   EntityAlreadyExists: { status: 409, message: 'An entity of this name already exists.' },
   EntityTooLarge: { status: 400, message: 'Your proposed upload exceeds the maximum allowed size' },
   EntityTooSmall: { status: 400, message: 'Your proposed upload is smaller than the minimum allowed size' },
+  ExpiredTokenException: { status: 400, message: 'Token expired: the time until which it is valid has passed' },
   ExpiredToken: { status: 400, message: 'The provided token has expired.' },
+  IDPCommunicationError: {
+    status: 400,
+    message: 'The identity provider could not be reached, or did not answer with its keys. Try again.',
+  },
   IllegalLocationConstraintException: { status: 400, message: 'The location constraint is not valid here.' },
   IncompleteBody: {
     status: 400,
@@ -53,6 +58,7 @@ export const errorTable = {
     status: 400,
     message: 'The encryption request is not valid. Valid value: AES256.',
   },
+  InvalidIdentityToken: { status: 400, message: 'The token is not valid.' },
   InvalidInput: { status: 400, message: 'The input is not valid.' },
   InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
   InvalidObjectName: { status: 400, message: 'The specified object name is not valid.' },

@@ -1,6 +1,8 @@
 import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
 import type { Identities } from '../accounts/identities.ts';
+import type { LastUses } from '../accounts/key-uses.ts';
+import type { ProviderKeys } from '../signing/web-identity/provider-keys.ts';
 import type { Sessions } from '../access/session-tokens.ts';
 import type { Fields } from '../http/message.ts';
 import type { ConditionRow } from '../http/fields/preconditions.ts';
@@ -98,7 +100,10 @@ export interface Services {
   readonly blobs: BlobStore;
   readonly projects: Projects;
   readonly identities: Identities;
+  readonly lastUses: LastUses;
   readonly sessions: Sessions;
+  /** The keys of identity providers. Undefined: none is asked. */
+  readonly providerKeys?: ProviderKeys | undefined;
   readonly clock: Clock;
   readonly settings: Settings;
   /** Tells whether lines of the log can be written. Undefined: somebody else collects them. */

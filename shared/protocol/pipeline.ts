@@ -1,5 +1,6 @@
 import type { Auditor } from '../audit/audit-record.ts';
 import { anonymous, type AccessKeys, type Caller } from '../access/identity.ts';
+import type { KeyUses } from '../accounts/key-uses.ts';
 import { S3Error } from '../errors/s3-error.ts';
 import { checkBucketName } from '../http/bucket-name.ts';
 import { resolveTarget, type Address, type HostNames } from '../http/address.ts';
@@ -60,6 +61,8 @@ export interface PipelineDeps {
   readonly audit?: Auditor | undefined;
   /** Takes requests down for the access logs of their buckets. Default: nobody does. */
   readonly accessLog?: RequestRecorder | undefined;
+  /** Notes which keys are used. Default: nobody does. */
+  readonly keyUses?: KeyUses | undefined;
   /** Returns a new id for a request: `x-amz-request-id`. */
   readonly requestId: () => string;
   /** The name of this server: `x-amz-id-2`. */
@@ -178,6 +181,7 @@ export class Pipeline {
     const authenticated = await authenticateBody(head, wants, this.#authentication);
     trace.caller = authenticated.caller;
     trace.scheme = authenticated.scheme;
+    if (trace.caller.kind === 'user') this.#deps.keyUses?.used(trace.caller, trace.api || 's3');
     try {
       await this.#countSigned(authenticated);
       if (operation === undefined) throw new S3Error('NotImplemented', { details: { Operation: name } });
@@ -279,7 +283,9 @@ export class Pipeline {
       blobs: services.blobs,
       projects,
       identities: services.identities,
+      lastUses: services.lastUses,
       sessions: services.sessions,
+      providerKeys: services.providerKeys,
       clock,
       settings,
       logIsWritten: services.logIsWritten,

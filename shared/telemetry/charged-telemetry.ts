@@ -1,3 +1,5 @@
+import type { User } from '../access/identity.ts';
+import type { UseOfKey } from '../accounts/key-uses.ts';
 import type { MeteredRequest, RequestMeter } from '../billing/request-meter.ts';
 import type { RequestRecord, Telemetry } from '../ports/telemetry.ts';
 import { requestClassOf } from '../protocol/operation-table.ts';
@@ -35,6 +37,15 @@ export class ChargedTelemetry implements Telemetry {
   note(...note: Parameters<Telemetry['note']>): void {
     this.#telemetry.note(...note);
   }
+}
+
+/**
+ * Logs that a key was used, in a line of no requests, so that one query of the log finds both: shared/billing/bill-requests.ts stores when that
+ * was. Most functions may not write into the table.
+ */
+export function logUse(log: Telemetry, { id, at, service }: UseOfKey, { project }: User): void {
+  const nothing = { payer: project.id, class: 'free', requests: 0, bytesIn: 0, bytesOut: 0 };
+  log.note('requests', { ...nothing, usedKey: id, usedFor: service, usedAt: at });
 }
 
 /** Counts requests for billing as they are logged, where one process serves all requests and saves the counts. */

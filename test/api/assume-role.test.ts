@@ -4,6 +4,7 @@ import {
   CreateRoleCommand,
   CreateUserCommand,
   DeleteRoleCommand,
+  GetRoleCommand,
   DeleteUserCommand,
   DeleteAccessKeyCommand,
   DetachRolePolicyCommand,
@@ -34,7 +35,7 @@ import {
 } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients/clients.ts';
-import { allowing, iamClient, outcome, trusting } from '../support/clients/iam.ts';
+import { allowing, iamClient, outcome, settles, trusting } from '../support/clients/iam.ts';
 import { s3Error } from '../support/clients/expect-error.ts';
 import type { Key } from '../support/clients/signer.ts';
 import { administer, makeKey, type MadeKey } from '../support/storage/administration.ts';
@@ -158,17 +159,26 @@ describe.runIf(isAdministered)('AssumeRole', () => {
     expect(await reads({ ...user, sessionToken: key.sessionToken })).toBe('InvalidToken');
   });
 
+  it('is a use of the role', async () => {
+    const role = await newRole(own, trusting(accountOf(own)), allowing('s3:ListBucket'));
+    const { RoleName } = role;
+    const lastUse = async () => (await own.iam.send(new GetRoleCommand({ RoleName }))).Role!.RoleLastUsed;
+    expect(await lastUse()).toEqual({});
+    await reads(await assumed(own.root, role.RoleArn));
+    await expect.poll(lastUse).toEqual({ LastUsedDate: expect.any(Date) as Date, Region: 'us-east-1' });
+  });
+
   it('follows what is attached to the role', async () => {
     const role = await newRole(own, trusting(accountOf(own)), allowing('s3:ListBucket'));
     const key = await assumed(own.root, role.RoleArn);
-    await expect.poll(() => reads(key)).toBe('AccessDenied');
+    await settles(() => reads(key)).toBe('AccessDenied');
     const attached = { RoleName: role.RoleName, PolicyArn: 'arn:aws:iam::aws:policy/FullAccess' };
     await own.iam.send(new AttachRolePolicyCommand(attached));
-    await expect.poll(() => writes(key)).toBe('allowed');
+    await settles(() => writes(key)).toBe('allowed');
     const PermissionsBoundary = 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess';
     await own.iam.send(new PutRolePermissionsBoundaryCommand({ RoleName: role.RoleName, PermissionsBoundary }));
-    await expect.poll(() => reads(key)).toBe('allowed');
-    await expect.poll(() => writes(key)).toBe('AccessDenied');
+    await settles(() => reads(key)).toBe('allowed');
+    await settles(() => writes(key)).toBe('AccessDenied');
     // A bucket's policy that names the role does not step over its boundary, nor over its session's policies.
     const narrow = await assumed(own.root, role.RoleArn, { Policy: allowing('s3:ListBucket') });
     const Policy = JSON.stringify({
@@ -184,9 +194,9 @@ describe.runIf(isAdministered)('AssumeRole', () => {
     });
     await s3(own.root).send(new PutBucketPolicyCommand({ Bucket, Policy }));
     await own.iam.send(new DetachRolePolicyCommand(attached));
-    await expect.poll(() => writes(key)).toBe('AccessDenied');
-    await expect.poll(() => reads(key)).toBe('allowed');
-    await expect.poll(() => reads(narrow)).toBe('AccessDenied');
+    await settles(() => writes(key)).toBe('AccessDenied');
+    await settles(() => reads(key)).toBe('allowed');
+    await settles(() => reads(narrow)).toBe('AccessDenied');
   });
 
   it('needs the trust of the role and, unless it names the user, a policy of the user', async () => {
@@ -241,7 +251,7 @@ describe.runIf(isAdministered)('AssumeRole', () => {
         PolicyDocument: allowing('sts:AssumeRole', named.RoleArn),
       }),
     );
-    await expect.poll(() => tried(stranger, named)).toBe(yes);
+    await settles(() => tried(stranger, named)).toBe(yes);
     // Nobody learns which roles there are.
     const nobody = `arn:aws:iam::${own.account}:role/nobody`;
     const errors = await Promise.all(
@@ -328,7 +338,7 @@ describe.runIf(isAdministered)('AssumeRole', () => {
       new PutRolePermissionsBoundaryCommand({ RoleName: admin.RoleName, PermissionsBoundary: boundary }),
     );
     expect(await outcome(iam.send(new ListUsersCommand({})))).toBe('allowed');
-    await expect.poll(() => outcome(iam.send(new CreateUserCommand({ UserName })))).toBe('AccessDenied');
+    await settles(() => outcome(iam.send(new CreateUserCommand({ UserName })))).toBe('AccessDenied');
   });
 
   it('lasts no longer than the role allows, and an hour in a chain', async () => {
@@ -347,14 +357,14 @@ describe.runIf(isAdministered)('AssumeRole', () => {
     expect(await outcome(assume(own.root, trusted.RoleArn))).toBe('AccessDenied');
     const { DeleteRolePolicyCommand } = await import('@aws-sdk/client-iam');
     await own.iam.send(new DeleteRolePolicyCommand({ RoleName: first.RoleName, PolicyName: 'p' }));
-    await expect.poll(() => outcome(assume(key, chained.RoleArn))).toBe('AccessDenied');
-    await expect.poll(() => outcome(assume(key, trusted.RoleArn))).toBe('allowed');
+    await settles(() => outcome(assume(key, chained.RoleArn))).toBe('AccessDenied');
+    await settles(() => outcome(assume(key, trusted.RoleArn))).toBe('allowed');
     await own.iam.send(new DeleteRoleCommand({ RoleName: first.RoleName }));
     await own.iam.send(
       new CreateRoleCommand({ RoleName: first.RoleName, AssumeRolePolicyDocument: trusting(accountOf(own)) }),
     );
     const again = await assumed(own.root, first.RoleArn);
-    await expect.poll(() => outcome(assume(again, trusted.RoleArn))).toBe('AccessDenied');
+    await settles(() => outcome(assume(again, trusted.RoleArn))).toBe('AccessDenied');
   });
 
   it('takes other temporary keys as AWS does', async () => {
@@ -399,7 +409,7 @@ describe.runIf(isAdministered)('AssumeRole', () => {
   it('ends with the role, and with the trust of a policy that looks at when the key was made', async () => {
     const role = await newRole(own, trusting(accountOf(own)));
     const key = await assumed(own.root, role.RoleArn);
-    await expect.poll(() => reads(key)).toBe('allowed');
+    await settles(() => reads(key)).toBe('allowed');
     const { RoleName } = role;
     const revoke = (before: number) =>
       own.iam.send(
@@ -420,21 +430,21 @@ describe.runIf(isAdministered)('AssumeRole', () => {
         }),
       );
     await revoke(Date.now() + 60_000);
-    await expect.poll(() => reads(key)).toBe('AccessDenied');
+    await settles(() => reads(key)).toBe('AccessDenied');
     await revoke(Date.now() - 3_600_000);
-    await expect.poll(() => reads(key)).toBe('allowed');
+    await settles(() => reads(key)).toBe('allowed');
     // The trust is asked when a key is made.
     await own.iam.send(new UpdateAssumeRolePolicyCommand({ RoleName, PolicyDocument: trusting(accountOf(other)) }));
     expect(await outcome(assume(own.root, role.RoleArn))).toBe('AccessDenied');
-    await expect.poll(() => reads(key)).toBe('allowed');
+    await settles(() => reads(key)).toBe('allowed');
     const { DeleteRolePolicyCommand } = await import('@aws-sdk/client-iam');
     for (const PolicyName of ['p', 'revoked'])
       await own.iam.send(new DeleteRolePolicyCommand({ RoleName, PolicyName }));
     await own.iam.send(new DeleteRoleCommand({ RoleName }));
-    await expect.poll(() => reads(key)).toBe('InvalidToken');
+    await settles(() => reads(key)).toBe('InvalidToken');
     await own.iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument: trusting(accountOf(own)) }));
     await own.iam.send(new PutRolePolicyCommand({ RoleName, PolicyName: 'p', PolicyDocument: allowing('s3:*') }));
-    await expect.poll(() => reads(key)).toBe('InvalidToken');
+    await settles(() => reads(key)).toBe('InvalidToken');
   });
 
   it('ends while the project of the role is suspended', async () => {

@@ -1,16 +1,24 @@
 import {
   AddUserToGroupCommand,
+  AttachRolePolicyCommand,
   AttachUserPolicyCommand,
   CreateAccessKeyCommand,
   CreateGroupCommand,
   CreatePolicyCommand,
   CreatePolicyVersionCommand,
+  CreateRoleCommand,
   CreateUserCommand,
+  DeleteRolePermissionsBoundaryCommand,
+  DeleteRolePolicyCommand,
   DeleteUserPermissionsBoundaryCommand,
+  DeleteUserPolicyCommand,
+  DetachRolePolicyCommand,
+  DetachUserPolicyCommand,
   GetUserCommand,
   ListAttachedUserPoliciesCommand,
   ListUsersCommand,
   PutGroupPolicyCommand,
+  PutRolePolicyCommand,
   PutUserPermissionsBoundaryCommand,
   PutUserPolicyCommand,
   UpdateUserCommand,
@@ -25,9 +33,9 @@ import {
 } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients/clients.ts';
-import { allowing, iamClient, outcome } from '../support/clients/iam.ts';
+import { allowing, iamClient, outcome, trusting } from '../support/clients/iam.ts';
 import type { Key } from '../support/clients/signer.ts';
-import { administer, makeKey, type MadeKey } from '../support/storage/administration.ts';
+import { administer, makeKey, runAt, type MadeKey } from '../support/storage/administration.ts';
 import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
 
 /** What IAM does not let its callers do: keys that make wider keys, temporary keys that administer, and looks at other projects. */
@@ -159,6 +167,97 @@ describe.runIf(isAdministered)('Iam', () => {
     // Nobody is moved to where the caller may not.
     expect(await outcome(lead.iam.send(new UpdateUserCommand({ UserName, NewPath: '/' })))).toBe('AccessDenied');
     expect(await outcome(lead.iam.send(new UpdateUserCommand({ UserName, NewPath: '/team/a/' })))).toBe('allowed');
+  });
+
+  it('tells policies of boundaries: of what is set, and of whose policies are changed', async () => {
+    const boundary = await newPolicy(allowing('s3:List*'));
+    const Condition = { ArnEquals: { 'iam:PermissionsBoundary': boundary } };
+    const Action = ['User', 'Role'].flatMap((kind) => [
+      ...[`Create${kind}`, `Attach${kind}Policy`, `Detach${kind}Policy`, `Put${kind}Policy`, `Delete${kind}Policy`],
+      ...[`Put${kind}PermissionsBoundary`, `Delete${kind}PermissionsBoundary`],
+    ]);
+    const Statement = [{ Effect: 'Allow', Action: Action.map((name) => `iam:${name}`), Resource: '*', Condition }];
+    const lead = await userWith(JSON.stringify({ Version: '2012-10-17', Statement }));
+    const tried = (command: never): Promise<string> => outcome(lead.iam.send(command));
+    const PolicyDocument = allowing('s3:*');
+    const PolicyName = 'q';
+    const AssumeRolePolicyDocument = trusting('*');
+    for (const [PermissionsBoundary, expected] of [
+      [undefined, 'AccessDenied'],
+      [fullAccess, 'AccessDenied'],
+      [boundary, 'allowed'],
+    ] as const) {
+      const name = aName();
+      const user = { UserName: name };
+      const role = { RoleName: name };
+      const sets = [
+        new CreateUserCommand({ ...user, PermissionsBoundary }),
+        new CreateRoleCommand({ ...role, AssumeRolePolicyDocument, PermissionsBoundary }),
+      ] as never[];
+      for (const command of sets) expect(await tried(command), JSON.stringify(command)).toBe(expected);
+      if (expected !== 'allowed') {
+        await iam.send(new CreateUserCommand({ ...user, PermissionsBoundary }));
+        await iam.send(new CreateRoleCommand({ ...role, AssumeRolePolicyDocument, PermissionsBoundary }));
+      }
+      const changes = [
+        new PutUserPolicyCommand({ ...user, PolicyName, PolicyDocument }),
+        new PutRolePolicyCommand({ ...role, PolicyName, PolicyDocument }),
+        new AttachUserPolicyCommand({ ...user, PolicyArn: fullAccess }),
+        new AttachRolePolicyCommand({ ...role, PolicyArn: fullAccess }),
+      ] as never[];
+      const undone = [
+        new DetachUserPolicyCommand({ ...user, PolicyArn: fullAccess }),
+        new DetachRolePolicyCommand({ ...role, PolicyArn: fullAccess }),
+        new DeleteUserPolicyCommand({ ...user, PolicyName }),
+        new DeleteRolePolicyCommand({ ...role, PolicyName }),
+        new DeleteUserPermissionsBoundaryCommand(user),
+        new DeleteRolePermissionsBoundaryCommand(role),
+      ] as never[];
+      for (const command of [...changes, ...undone])
+        expect(await tried(command), JSON.stringify(command)).toBe(expected);
+      // What was taken off may be put on again, and nothing else.
+      for (const [other, outcomeOfOther] of [
+        [fullAccess, 'AccessDenied'],
+        [boundary, 'allowed'],
+      ] as const) {
+        const put = new PutUserPermissionsBoundaryCommand({ ...user, PermissionsBoundary: other });
+        expect(await tried(put as never)).toBe(outcomeOfOther);
+      }
+    }
+  });
+
+  it('is of whom an operator makes root', async () => {
+    const owned = bucketName();
+    const first = as(await makeKey(service.place, `shop:first@${owned}`));
+    const user = `shop:second@${owned}`;
+    await administer(service.place, 'user', 'create', user);
+    const second = as(await administer<MadeKey>(service.place, 'key', 'create', user));
+    const lists = (client: IAMClient) => outcome(client.send(new ListUsersCommand({})));
+    expect(await lists(first)).toBe('allowed');
+    expect(await lists(second)).toBe('AccessDenied');
+    await administer(service.place, 'project', 'root', user);
+    // What operators change takes effect within seconds.
+    await expect.poll(() => lists(second)).toBe('allowed');
+    await expect.poll(() => lists(first)).toBe('AccessDenied');
+    const { Users } = await second.send(new ListUsersCommand({}));
+    expect(Users!.map(({ UserName }) => UserName)).toEqual(['first']);
+    expect((await second.send(new GetUserCommand({}))).User!.Arn).toMatch(/^arn:aws:iam::\d{12}:root$/);
+
+    const limited = `shop:limited@${owned}`;
+    await administer(service.place, 'user', 'create', limited, '--bucket', 'some-bucket', '--access', 'read');
+    const { code, stderr } = await runAt(service.place, ['project', 'root', limited]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`${limited} is limited`);
+    const nobody = await runAt(service.place, ['project', 'root', `shop:nobody@${owned}`]);
+    expect(nobody.code).not.toBe(0);
+    expect(await lists(second)).toBe('allowed');
+
+    // Nobody follows by itself.
+    await administer(service.place, 'user', 'remove', user);
+    await expect.poll(() => lists(second)).toBe('InvalidClientTokenId');
+    expect(await lists(first)).toBe('AccessDenied');
+    await administer(service.place, 'project', 'root', `shop:first@${owned}`);
+    await expect.poll(() => lists(first)).toBe('allowed');
   });
 
   it('lets a caller with a boundary make and mend only what has the same', async () => {

@@ -55,7 +55,7 @@ import { GetObjectCommand, ListBucketsCommand, PutObjectCommand } from '@aws-sdk
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketName } from '../support/clients/clients.ts';
-import { allowing, iamClient, outcome } from '../support/clients/iam.ts';
+import { allowing, iamClient, outcome, settles } from '../support/clients/iam.ts';
 import { s3Error } from '../support/clients/expect-error.ts';
 import type { Key } from '../support/clients/signer.ts';
 import { makeKey, type MadeKey } from '../support/storage/administration.ts';
@@ -123,7 +123,7 @@ describe.runIf(isAdministered)('Iam', () => {
       await iam.send(new UpdateUserCommand({ UserName, NewUserName, NewPath: '/' }));
       const moved = (await iam.send(new GetUserCommand({ UserName: NewUserName }))).User!;
       expect(moved).toMatchObject({ UserId: User!.UserId, Path: '/', Tags, CreateDate: User!.CreateDate });
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       await expect(iam.send(new GetUserCommand({ UserName }))).rejects.toEqual(missing);
       const gone = { UserName: NewUserName };
       await expect(iam.send(new DeleteUserCommand(gone))).rejects.toEqual(conflict);
@@ -217,19 +217,19 @@ describe.runIf(isAdministered)('Iam', () => {
     it('start with nothing, work at once, and end at once', async () => {
       const UserName = await newUser();
       const key = await newKey(UserName);
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       await iam.send(new AttachUserPolicyCommand({ UserName, PolicyArn: readOnly }));
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       await iam.send(new DetachUserPolicyCommand({ UserName, PolicyArn: readOnly }));
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       await iam.send(new AttachUserPolicyCommand({ UserName, PolicyArn: readOnly }));
       const AccessKeyId = key.accessKeyId;
       await iam.send(new UpdateAccessKeyCommand({ UserName, AccessKeyId, Status: 'Inactive' }));
-      expect(await reads(key)).toBe('InvalidAccessKeyId');
+      await settles(() => reads(key)).toBe('InvalidAccessKeyId');
       await iam.send(new UpdateAccessKeyCommand({ UserName, AccessKeyId, Status: 'Active' }));
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       await iam.send(new DeleteAccessKeyCommand({ UserName, AccessKeyId }));
-      expect(await reads(key)).toBe('InvalidAccessKeyId');
+      await settles(() => reads(key)).toBe('InvalidAccessKeyId');
       await expect(iam.send(new DeleteAccessKeyCommand({ UserName, AccessKeyId }))).rejects.toEqual(missing);
     });
 
@@ -246,6 +246,25 @@ describe.runIf(isAdministered)('Iam', () => {
       const used = await iam.send(new GetAccessKeyLastUsedCommand({ AccessKeyId: keys[0]!.accessKeyId }));
       expect(used.UserName).toBe(UserName);
       expect(await service.log()).not.toContain(keys[0]!.secretAccessKey);
+    });
+
+    it('tell when they were last used, and what for', async () => {
+      const UserName = await newUser();
+      const key = await newKey(UserName);
+      const lastUse = async () =>
+        (await iam.send(new GetAccessKeyLastUsedCommand({ AccessKeyId: key.accessKeyId }))).AccessKeyLastUsed!;
+      expect(await lastUse()).toEqual({ ServiceName: 'N/A', Region: 'N/A' });
+      const before = Date.now() - 1000;
+      // Being refused is a use.
+      expect(await reads(key)).toBe('AccessDenied');
+      await expect.poll(lastUse).toEqual({
+        LastUsedDate: expect.any(Date) as Date,
+        ServiceName: 's3',
+        Region: 'us-east-1',
+      });
+      const { LastUsedDate } = await lastUse();
+      expect(LastUsedDate!.getTime()).toBeGreaterThan(before);
+      expect(LastUsedDate!.getTime()).toBeLessThanOrEqual(Date.now());
     });
 
     it('of other projects do not exist', async () => {
@@ -302,15 +321,15 @@ describe.runIf(isAdministered)('Iam', () => {
       expect(PolicyArn).toMatch(`arn:aws:iam::${account}:policy/`);
       await iam.send(new AttachUserPolicyCommand({ UserName, PolicyArn }));
       await iam.send(new AttachUserPolicyCommand({ UserName, PolicyArn }));
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       expect(await outcome(service.sdk(key).send(new ListBucketsCommand({})))).toBe('allowed');
       const version = (PolicyDocument: string, SetAsDefault: boolean) =>
         iam.send(new CreatePolicyVersionCommand({ PolicyArn, PolicyDocument, SetAsDefault }));
       const { PolicyVersion } = await version(allowing('s3:*'), true);
       expect(PolicyVersion).toMatchObject({ VersionId: 'v2', IsDefaultVersion: true });
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       await iam.send(new SetDefaultPolicyVersionCommand({ PolicyArn, VersionId: 'v1' }));
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       for (const _ of [3, 4, 5]) await version(allowing('s3:Get*'), false);
       await expect(version(allowing('s3:Get*'), false)).rejects.toEqual(limit);
       const { Versions } = await iam.send(new ListPolicyVersionsCommand({ PolicyArn }));
@@ -359,7 +378,7 @@ describe.runIf(isAdministered)('Iam', () => {
       const UserName = await newUser({ PermissionsBoundary });
       await iam.send(new AttachUserPolicyCommand({ UserName, PolicyArn: readOnly }));
       const key = await newKey(UserName);
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       expect(await outcome(service.sdk(key).send(new ListBucketsCommand({})))).toBe('allowed');
       const { User } = await iam.send(new GetUserCommand({ UserName }));
       expect(User!.PermissionsBoundary).toEqual({
@@ -367,7 +386,7 @@ describe.runIf(isAdministered)('Iam', () => {
         PermissionsBoundaryArn: PermissionsBoundary,
       });
       await iam.send(new PutUserPermissionsBoundaryCommand({ UserName, PermissionsBoundary: readOnly }));
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       await iam.send(new DeleteUserPermissionsBoundaryCommand({ UserName }));
       expect((await iam.send(new GetUserCommand({ UserName }))).User!.PermissionsBoundary).toBeUndefined();
     });
@@ -382,12 +401,12 @@ describe.runIf(isAdministered)('Iam', () => {
       const UserName = await newUser();
       const key = await newKey(UserName);
       await iam.send(new PutGroupPolicyCommand({ GroupName, PolicyName: 'p', PolicyDocument: allowing('s3:Get*') }));
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       await iam.send(new AddUserToGroupCommand({ GroupName, UserName }));
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       const NewGroupName = aName();
       await iam.send(new UpdateGroupCommand({ GroupName, NewGroupName }));
-      expect(await reads(key)).toBe('allowed');
+      await settles(() => reads(key)).toBe('allowed');
       const group = await iam.send(new GetGroupCommand({ GroupName: NewGroupName }));
       expect(group.Group!.GroupId).toBe(Group!.GroupId);
       expect(group.Users!.map((user) => user.UserName)).toEqual([UserName]);
@@ -396,7 +415,7 @@ describe.runIf(isAdministered)('Iam', () => {
       expect((await iam.send(new ListGroupsCommand({}))).Groups!.map((one) => one.GroupName)).toContain(NewGroupName);
       await expect(iam.send(new DeleteGroupCommand({ GroupName: NewGroupName }))).rejects.toEqual(conflict);
       await iam.send(new RemoveUserFromGroupCommand({ GroupName: NewGroupName, UserName }));
-      expect(await reads(key)).toBe('AccessDenied');
+      await settles(() => reads(key)).toBe('AccessDenied');
       await expect(iam.send(new DeleteGroupCommand({ GroupName: NewGroupName }))).rejects.toEqual(conflict);
     });
   });

@@ -212,6 +212,22 @@ describe('GetFederationToken', () => {
     await expect(token({ Name: 'x' })).rejects.toEqual(invalid);
     await expect(token({ Name: 'a/b' })).rejects.toEqual(invalid);
     await expect(token({ Policy: policyOf('b'.repeat(2048)) })).rejects.toEqual(invalid);
-    await expect(token({ PolicyArns: [{ arn: 'arn:aws:iam::aws:policy/FullAccess' }] })).rejects.toEqual(invalid);
+    const PolicyArns = [{ arn: 'arn:aws:iam::aws:policy/Nothing' }];
+    await expect(token({ PolicyArns })).rejects.toEqual(invalid);
+    await expect(token({ Tags: [{ Key: 'a', Value: 'b' }] })).rejects.toEqual(invalid);
+    // Who asks for a second factor is not to believe that there was one.
+    const mfa = { SerialNumber: 'arn:aws:iam::123456789012:mfa/user', TokenCode: '123456' };
+    await expect(sts().send(new GetSessionTokenCommand(mfa))).rejects.toEqual(invalid);
+  });
+
+  it('makes a key that may what managed policies allow', async () => {
+    const Bucket = await service.bucket();
+    const arn = 'arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess';
+    const made = await sts().send(new GetFederationTokenCommand({ Name: 'guest', PolicyArns: [{ arn }] }));
+    const key = keyOf(made.Credentials);
+    const client = service.sdk(key, { credentials: { ...key } });
+    expect(await outcome(client.send(new PutObjectCommand({ Bucket, Key: 'a', Body: '' })))).toBe('AccessDenied');
+    expect(await outcome(client.send(new ListBucketsCommand({})))).toBe('allowed');
+    client.destroy();
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LastUses } from '../../shared/accounts/key-uses.ts';
 import type { BilledRequests } from '../../shared/billing/bill-requests.ts';
 import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
 import { bundleBackground, bundleFunctions } from '../../infra/bundles/bundle.ts';
@@ -136,6 +137,12 @@ describe('the bill of a deployment', () => {
     expect(errors).toBeGreaterThan(0);
     expect(first.bytesOut).toBeGreaterThan(Body.length + errors);
     expect(first.bytesOut).toBeLessThan(Body.length + errors + 2000);
+  });
+
+  it('comes with the last uses of keys', async () => {
+    const use = await new LastUses({ table: table! }).of(alice.accessKeyId);
+    expect(use?.service).toBe('s3');
+    expect(use!.at).toBeLessThanOrEqual(Date.now());
   });
 
   it('has what lies in the buckets, and for how long', async () => {

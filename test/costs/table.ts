@@ -238,7 +238,7 @@ and a batch has ${busyBatch} changes; in a bucket with few changes each is a bat
 release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for free).
 
 Not included: the hourly price of the byte lane, bytes sent to the internet, storage, an access key that a function meets for the first time
-(one read unit), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
+(one read unit), its last use (a line of the log, and two reads and writes at most, in a process and 15 minutes), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
 CloudWatch alarms, dashboard and traces, the [nightly scrub](#the-nightly-scrub), [lifecycle passes](#lifecycle-passes), and stream
 reads by Lambda, which are free.
 

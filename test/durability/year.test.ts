@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lifecycleDeps } from '../../functions/compose/lifecycle.ts';
+import { LastUses } from '../../shared/accounts/key-uses.ts';
 import { billRequests } from '../../shared/billing/bill-requests.ts';
 import { dayOf, daysOf } from '../../shared/storage/table/keys/days.ts';
 import { projectUsage } from '../../shared/billing/project-usage.ts';
@@ -107,7 +108,11 @@ class Deployment {
     await this.release.sweep();
     await this.purge.sweep();
     await this.#follow();
-    await billRequests({ clock: this.clock, requestHours: this.requestHours, requestLog: { between } }, () => false);
+    const lastUses = new LastUses(this);
+    await billRequests(
+      { clock: this.clock, requestHours: this.requestHours, lastUses, requestLog: { between } },
+      () => false,
+    );
   }
 
   async #follow(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { TemporaryKey } from '../../shared/access/session-tokens.ts';
 import type { OperationName } from '../../shared/protocol/operation-table.ts';
 import type { Unsigned } from '../support/clients/signer.ts';
 
@@ -13,6 +14,8 @@ export interface Planted {
   readonly link: string;
   /** The delete marker that hides the key `hidden`, where the bucket is versioned. */
   readonly marker: string | undefined;
+  /** A temporary key of a role of alt's. */
+  readonly session: Pick<TemporaryKey, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'>;
 }
 
 /** A request by alt to main's bucket, or to alt's own, that changes something. A request without a body is sent with a single space. */

@@ -42,6 +42,8 @@ export interface Meddling {
   readonly takes: 'name' | 'rights' | 'version' | 'upload' | 'removal';
   /** Set if the change is to an account. */
   readonly accounts?: true;
+  /** Set if alt's requests are those of a role. */
+  readonly byRole?: true;
   /** The key of alt's requests, instead of `k`. */
   readonly key?: string;
   readonly act: (world: Meddler) => Promise<unknown>;
@@ -68,6 +70,7 @@ const beginning = Date.UTC(2030, 0, 1);
 const heldFor = { briefly: 500, long: 3000 } as const;
 const host = 'stillage.test';
 const keyOfAlt = { accessKeyId: 'KEYOFALT', secretAccessKey: 'secret of alt' };
+const roleOfAlt = { project: 'alt', name: 'role', id: 'id-of-role' };
 const partBytes = 'part of alt';
 const secret = 'secret of main';
 
@@ -114,7 +117,8 @@ async function plant({ setting, versioned }: Meddling, locks: boolean): Promise<
   const table = new ModelTable();
   const blobs = new MemoryBlobs();
   const time = { now: beginning };
-  const { services, accounts } = compose(new DirectTable(table, 'seed'), blobs, 'seed', directClock(time), time);
+  const direct = new DirectTable(table, 'seed');
+  const { services, accounts } = compose(direct, blobs, 'seed', directClock(time), time);
   for (const [id, key] of [
     ['main', undefined],
     ['alt', keyOfAlt],
@@ -122,6 +126,19 @@ async function plant({ setting, versioned }: Meddling, locks: boolean): Promise<
     const users = [{ name: 'user', keys: key ? [key] : [] }];
     await accounts.ensure({ project: `${id}@customer-of-${id}`, id, displayName: id, users });
   }
+  await direct.write([
+    {
+      key: accountKey.role('alt', roleOfAlt.name),
+      put: { id: roleOfAlt.id, created: beginning, attached: ['aws/FullAccess'], inline: {}, r: 'planted' },
+    },
+  ]);
+  const session = await services.sessions.begin({
+    kind: 'role',
+    role: roleOfAlt,
+    name: 'session',
+    issued: beginning,
+    expires: beginning + 24 * hour,
+  });
   const owner = setting === 'owner' ? 'alt' : 'main';
   const { buckets, objects, monitoring, publicLinks } = services;
   await buckets.create(byOperator, 'own', 'alt', 10);
@@ -171,7 +188,7 @@ async function plant({ setting, versioned }: Meddling, locks: boolean): Promise<
   const partEtag = createHash('md5').update(partBytes).digest('hex');
   return {
     ...{ table, blobs, now: time.now },
-    planted: { owner, upload, partEtag, link: link.id, marker: marker?.instance },
+    planted: { owner, upload, partEtag, link: link.id, marker: marker?.instance, session },
   };
 }
 
@@ -348,11 +365,19 @@ class HostileWorld implements World {
     const headers = Object.fromEntries(
       Object.entries(asked.headers ?? {}).map(([name, value]) => [name, value === null ? null : text(value)]),
     );
+    const { session } = this.#planted;
     const {
       target,
       headers: sent,
       method,
-    } = signed(host, { ...asked, path: text(asked.path), body, headers }, { key: keyOfAlt, time: this.time.now });
+    } = signed(
+      host,
+      {
+        ...{ ...asked, path: text(asked.path), body },
+        headers: meddling.byRole ? { ...headers, 'x-amz-security-token': session.sessionToken } : headers,
+      },
+      { key: meddling.byRole ? session : keyOfAlt, time: this.time.now },
+    );
     const response = await pipeline.handle({
       ...{ method, target, fields: new Fields(sent), secure: true, remoteAddress: '192.0.2.7' },
       body: this.#held(Buffer.from(body), clock),
@@ -553,6 +578,31 @@ export const meddlings = {
   'the customer is suspended': {
     ...{ setting: 'owner', takes: 'rights', accounts: true },
     act: change(() => accountKey.customer('customer-of-alt'), suspended),
+  },
+  'the role is removed': {
+    ...{ setting: 'owner', takes: 'rights', accounts: true, byRole: true },
+    act: change(
+      () => accountKey.role('alt', roleOfAlt.name),
+      () => undefined,
+    ),
+  },
+  'another role gets its name': {
+    ...{ setting: 'owner', takes: 'rights', accounts: true, byRole: true },
+    act: change(
+      () => accountKey.role('alt', roleOfAlt.name),
+      (item) => ({ ...item, id: 'another' }),
+    ),
+  },
+  'the role loses its policies': {
+    ...{ setting: 'owner', takes: 'rights', accounts: true, byRole: true },
+    act: change(
+      () => accountKey.role('alt', roleOfAlt.name),
+      (item) => ({ ...item, attached: [] }),
+    ),
+  },
+  'the project of the role is suspended': {
+    ...{ setting: 'owner', takes: 'rights', accounts: true, byRole: true },
+    act: change(() => accountKey.project('alt'), suspended),
   },
   'the key is created': {
     ...{ setting: 'lister', takes: 'version', key: 'new' },

@@ -72,8 +72,6 @@ const others = new Set([
   ...['parseUploadChecksum', 'parseAskedChecksum', 'readWhole', 'readExpirations', 'readAbortion'],
   'readTagging',
   'readOverride',
-  // Of one parameter each, by its name.
-  'readParameters',
 ]);
 
 it('every reader is in the table', () => {

@@ -102,19 +102,26 @@ const outsideOfLog = /before the log groups? creation time|exceeds the log group
 
 /**
  * Builds the query. What is charged has a class: a line `request` for one request, or a line `requests` with the number of them.
- * `count` of a field counts the lines that have it.
+ * The use of a key is a line of no requests that names it. `count` of a field counts the lines that have it.
  */
 function queryOf(from: number, until: number): string {
   const totals = ['count(*) as lines', 'count(requests) as counts', 'sum(requests) as counted'];
   return [
     `filter message in ["request", "requests"] and ispresent(class)`,
     `filter toMillis(@timestamp) >= ${from} and toMillis(@timestamp) < ${until}`,
-    `stats ${totals.join(', ')}, sum(bytesIn) as received, sum(bytesOut) as sent by payer, class`,
+    `stats ${totals.join(', ')}, sum(bytesIn) as received, sum(bytesOut) as sent, max(usedAt) as lastUse by payer, class, usedKey, usedFor`,
   ].join(' | ');
 }
 
 function requestsOf(line: readonly ResultField[]): LoggedRequests {
-  const { payer, class: kind, ...numbers } = Object.fromEntries(line.map(({ field, value }) => [field!, value!]));
+  const {
+    payer,
+    class: kind,
+    usedKey: id,
+    usedFor: service,
+    lastUse,
+    ...numbers
+  } = Object.fromEntries(line.map(({ field, value }) => [field!, value!]));
   // The sum of a field that no line has is not a number.
   const counts = wholeNumber(numbers['counts']);
   return {
@@ -123,6 +130,7 @@ function requestsOf(line: readonly ResultField[]): LoggedRequests {
     requests: wholeNumber(numbers['lines']) - counts + (counts === 0 ? 0 : wholeNumber(numbers['counted'])),
     bytesIn: wholeNumber(numbers['received']),
     bytesOut: wholeNumber(numbers['sent']),
+    ...(id !== undefined && { use: { id, service: service!, at: wholeNumber(lastUse) } }),
   };
 }
 
@@ -137,10 +145,11 @@ function wholeNumber(text: string | undefined): number {
 function added(all: readonly LoggedRequests[]): readonly LoggedRequests[] {
   const sums = new Map<string, LoggedRequests>();
   for (const one of all) {
-    const name = `${one.class} ${one.payer}`;
-    const before = sums.get(name) ?? { requests: 0, bytesIn: 0, bytesOut: 0 };
+    const name = `${one.class} ${one.payer} ${one.use?.service} ${one.use?.id}`;
+    const before = sums.get(name) ?? { requests: 0, bytesIn: 0, bytesOut: 0, use: undefined };
     sums.set(name, {
       ...one,
+      ...(one.use && { use: { ...one.use, at: Math.max(one.use.at, before.use?.at ?? 0) } }),
       requests: before.requests + one.requests,
       bytesIn: before.bytesIn + one.bytesIn,
       bytesOut: before.bytesOut + one.bytesOut,

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { createHmac } from 'node:crypto';
 import { lookup as lookUp, type LookupAddress } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
+import type { WebReader } from '../../ports/web-reader.ts';
 import type { CallOutcome, WebhookCall, WebhookCaller } from '../../ports/webhook-caller.ts';
 
 export interface WebhookOptions {
@@ -26,6 +27,12 @@ export interface WebhookOptions {
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 }
 
+/** A host that may be asked, and the addresses to ask it at. */
+interface Host {
+  readonly url: URL;
+  readonly pinned: readonly LookupAddress[];
+}
+
 /** The outcome of one attempt. */
 type Attempt =
   | { readonly end: Delivery }
@@ -37,16 +44,18 @@ const retries = 3;
 const maxHeaderBytes = 8 * 1024;
 /** The longest body of a response after which its connection is used again. */
 const maxBodyBytes = 16 * 1024;
+/** The longest document that is read. */
+const maxDocumentBytes = 128 * 1024;
 /** How long a connection may wait for the next message, in milliseconds. */
 const idleTime = 4000;
 const resolveAll = promisify(lookUp);
 
 /**
- * Calls webhooks. Users choose the host names, so a name is resolved once for each call and refused unless all its addresses are
+ * Calls webhooks, and reads documents. Users choose the host names, so a name is resolved once for each call and refused unless all its addresses are
  * public, and a connection goes to the addresses that were checked. Follows no redirects and uses no proxy.
  * https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html
  */
-export class Webhooks implements Notifier, WebhookCaller {
+export class Webhooks implements Notifier, WebhookCaller, WebReader {
   readonly #allowed: ReadonlySet<string>;
   readonly #isOwn: (url: URL, addresses: readonly string[]) => boolean;
   readonly #timeout: number;
@@ -85,12 +94,30 @@ export class Webhooks implements Notifier, WebhookCaller {
     return outcome;
   }
 
+  async read(text: string): Promise<string | undefined> {
+    const deadline = this.#deadline();
+    const host = await this.#permitted(text, deadline);
+    const found = 'outcome' in host ? undefined : await this.#get(host, deadline);
+    this.#stopping.throwIfAborted();
+    return found;
+  }
+
   async #call(call: WebhookCall): Promise<CallOutcome> {
-    const url = URL.canParse(call.url) ? new URL(call.url) : undefined;
+    const deadline = this.#deadline();
+    const host = await this.#permitted(call.url, deadline);
+    return 'outcome' in host ? host : this.#post(host, call, deadline);
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#stopping]);
+  }
+
+  /** Returns the host of a URL, with its addresses, if it may be asked. */
+  async #permitted(text: string, deadline: AbortSignal): Promise<Host | (CallOutcome & { readonly reason: string })> {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
     const isAllowed = url !== undefined && this.#isAllowed(url);
     if (url?.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:'))
       return { outcome: 'refused', reason: 'only https URLs are called' };
-    const deadline = AbortSignal.any([AbortSignal.timeout(this.#timeout), this.#stopping]);
     let pinned: readonly LookupAddress[];
     try {
       pinned = await within(deadline, this.#resolve(url.hostname.replace(/^\[|\]$/g, '')));
@@ -103,7 +130,7 @@ export class Webhooks implements Notifier, WebhookCaller {
       return { outcome: 'refused', reason: 'the address of the host is not public' };
     if (!isAllowed && this.#isOwn(url, addresses))
       return { outcome: 'refused', reason: 'the host is this service itself' };
-    return this.#post(url, pinned, call, deadline);
+    return { url, pinned };
   }
 
   #isAllowed({ protocol, hostname, port }: URL): boolean {
@@ -111,10 +138,30 @@ export class Webhooks implements Notifier, WebhookCaller {
     return this.#allowed.has(`${hostname}:${port === '' ? ownPort : port}`);
   }
 
+  /** Reads one document from checked addresses. */
+  #get({ url, pinned }: Host, signal: AbortSignal): Promise<string | undefined> {
+    const isSecure = url.protocol === 'https:';
+    return new Promise((resolve) => {
+      const call = (isSecure ? request : httpRequest)(url, {
+        headers: { accept: 'application/json', 'user-agent': 'Stillage' },
+        agent: isSecure ? this.#agent : this.#httpAgent,
+        signal,
+        maxHeaderSize: maxHeaderBytes,
+        lookup: lookupOf(pinned),
+      });
+      call.once('response', (response) => {
+        if (response.statusCode === 200) return resolve(textOf(response).catch(() => undefined));
+        discard(response);
+        resolve(undefined);
+      });
+      call.once('error', () => resolve(undefined));
+      call.end();
+    });
+  }
+
   /** Sends one request to checked addresses. The certificate must be for the host name. */
   #post(
-    url: URL,
-    pinned: readonly LookupAddress[],
+    { url, pinned }: Host,
     { body: text, id, secret, contentType = 'application/json' }: WebhookCall,
     signal: AbortSignal,
   ): Promise<CallOutcome> {
@@ -136,10 +183,7 @@ export class Webhooks implements Notifier, WebhookCaller {
         agent: isSecure ? this.#agent : this.#httpAgent,
         signal,
         maxHeaderSize: maxHeaderBytes,
-        lookup: (_, options, found) => {
-          if (options.all) found(null, [...pinned]);
-          else found(null, pinned[0]!.address, pinned[0]!.family);
-        },
+        lookup: lookupOf(pinned),
       });
       call.once('response', (response) => {
         const { statusCode: status = 0, headers: its } = response;
@@ -153,6 +197,26 @@ export class Webhooks implements Notifier, WebhookCaller {
       call.end(body);
     });
   }
+}
+
+/** Returns what finds the addresses that were checked, whatever the name stands for meanwhile. */
+function lookupOf(pinned: readonly LookupAddress[]): LookupFunction {
+  return (_, options, found) => {
+    if (options.all) found(null, [...pinned]);
+    else found(null, pinned[0]!.address, pinned[0]!.family);
+  };
+}
+
+/** Returns the text of a short response, or undefined. */
+async function textOf(response: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.byteLength;
+    if (length > maxDocumentBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return response.complete ? Buffer.concat(chunks).toString() : undefined;
 }
 
 /** Reads a short response to its end, so that the connection can be used again, and breaks off a long one. */

@@ -31,12 +31,25 @@ export interface Action<Input, Output> {
   readonly result?: Written<Output>;
 }
 
+/** An action for everybody: whoever asks has no key, and proves otherwise what they may. Who signed the request does not matter. */
+interface OpenAction<Input, Output> extends Pick<Action<Input, Output>, 'name' | 'parameters' | 'result'> {
+  readonly isOpen: true;
+  act(input: Input, context: Omit<ActionContext, 'caller'>): Promise<Output>;
+}
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- existential types are spelled `any` in TypeScript
-type AnyAction = Action<any, any>;
+type AnyAction = Action<any, any> | OpenAction<any, any>;
 
 /** Defines an action, and infers the types of its steps from each other. */
 export function defineAction<Input, Output>(action: Action<Input, Output>): Action<Input, Output> {
   return action;
+}
+
+/** As {@link defineAction}, for everybody. */
+export function defineOpenAction<Input, Output>(
+  action: Omit<OpenAction<Input, Output>, 'isOpen'>,
+): OpenAction<Input, Output> {
+  return { ...action, isOpen: true };
 }
 
 const form: DocumentBody<ActionForm> = {
@@ -71,11 +84,15 @@ export function defineApi(definition: {
       const action = asked.version === version ? byName.get(asked.action) : undefined;
       if (action === undefined) throw notFound(asked);
       context.performs(action.name);
-      if (caller.kind !== 'user') throw new S3Error('MissingAuthenticationToken');
-      const signer: Signer = { ...caller, project: await context.projects.account(caller.project) };
-      const input: unknown = readParameters(action.parameters, document);
-      for (const question of action.authorise(input, signer)) await context.authoriseLook(question);
-      const value: unknown = await action.act(input, { ...context, caller: signer });
+      const perform = async (): Promise<unknown> => {
+        if ('isOpen' in action) return action.act(readParameters(action.parameters, document), context);
+        if (caller.kind !== 'user') throw new S3Error('MissingAuthenticationToken');
+        const signer: Signer = { ...caller, project: await context.projects.account(caller.project) };
+        const input: unknown = readParameters(action.parameters, document);
+        for (const question of action.authorise(input, signer)) await context.authoriseLook(question);
+        return action.act(input, { ...context, caller: signer });
+      };
+      const value = await perform();
       const { requestId } = context;
       return actionResponse(action.name, action.result && { content: action.result, value }, {
         requestId,

@@ -1,4 +1,6 @@
 import { IAMClient } from '@aws-sdk/client-iam';
+import { expect } from 'vitest';
+import { isCloud } from '../cloud/deployed.ts';
 import type { Key } from './signer.ts';
 
 /** The IAM client of the SDK, as the owner of a key. */
@@ -22,6 +24,11 @@ export function outcome(request: Promise<unknown>): Promise<string> {
     () => 'allowed',
     (error: Error) => error.name,
   );
+}
+
+/** Expects an outcome after a change in IAM: of the next request on one machine, of one within seconds in the cloud. */
+export function settles(tried: () => Promise<string>): { toBe(expected: string): Promise<void> } {
+  return isCloud ? expect.poll(tried) : expect(tried()).resolves;
 }
 
 /** Returns a trust policy that lets somebody assume a role. */

@@ -134,13 +134,13 @@ function stats(text: string, lines: readonly LogLine[]): readonly Row[] {
   const [columns, by] = text.split(' by ');
   const keys = by!.split(', ');
   const sums = columns!.split(', ').map((column) => {
-    const [, verb, field, name] = /^(count|sum)\((\*|\w+)\) as (\w+)$/.exec(column) ?? [];
-    if (name === undefined || (verb === 'sum' && field === '*')) throw new Error(`not understood: ${column}`);
+    const [, verb, field, name] = /^(count|sum|max)\((\*|\w+)\) as (\w+)$/.exec(column) ?? [];
+    if (name === undefined || (verb !== 'count' && field === '*')) throw new Error(`not understood: ${column}`);
     const valuesOf = (some: readonly LogLine[]): number[] => {
       const having = field === '*' ? some : some.filter(({ fields }) => fields[field!] !== undefined);
       return having.map(({ fields }) => (verb === 'count' ? 1 : Number(fields[field!])));
     };
-    return { name, valuesOf, isSum: verb === 'sum' };
+    return { name, valuesOf, verb };
   });
   const groups = new Map<string, LogLine[]>();
   for (const line of lines) {
@@ -148,12 +148,15 @@ function stats(text: string, lines: readonly LogLine[]): readonly Row[] {
     groups.set(group, [...(groups.get(group) ?? []), line]);
   }
   return [...groups].map(([group, own]) => [
-    ...(JSON.parse(group) as string[]).map((value, at) => ({ field: keys[at]!, value })),
-    ...sums.flatMap(({ name, valuesOf, isSum }) => {
+    ...(JSON.parse(group) as (string | null)[]).flatMap((value, at) =>
+      value === null ? [] : [{ field: keys[at]!, value }],
+    ),
+    ...sums.flatMap(({ name, valuesOf, verb }) => {
       const values = valuesOf(own);
       // A sum of nothing is no number.
-      if (isSum && values.length === 0) return [];
-      return [{ field: name, value: String(values.reduce((sum, value) => sum + value, 0)) }];
+      if (verb !== 'count' && values.length === 0) return [];
+      const value = verb === 'max' ? Math.max(...values) : values.reduce((sum, one) => sum + one, 0);
+      return [{ field: name, value: String(value) }];
     }),
   ]);
 }

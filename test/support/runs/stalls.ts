@@ -12,6 +12,7 @@ import { Fields } from '../../../shared/http/message.ts';
 import { evaluated, parseEntityTags, rangeApplies } from '../../../shared/http/fields/preconditions.ts';
 import { parseCopySourceRange, parseRange } from '../../../shared/http/fields/range.ts';
 import { ActionForm } from '../../../shared/protocol/query-api/action-form.ts';
+import { readParameters } from '../../../shared/protocol/query-api/parameters.ts';
 import { matchCors, matchesPattern, readCorsRequest } from '../../../shared/protocol/cors.ts';
 import { openForm } from '../../../shared/protocol/bodies/form.ts';
 import { defaultLimits, tagLimits } from '../../../shared/protocol/limits.ts';
@@ -20,6 +21,8 @@ import { readUploadHeaders, parseTaggingHeader } from '../../../shared/protocol/
 import { findRule } from '../../../shared/protocol/website.ts';
 import { parsePostPolicy } from '../../../shared/signing/post-policy.ts';
 import { parseSignedHeaders } from '../../../shared/signing/claim.ts';
+import { paging, tags } from '../../../functions/iam/inputs.ts';
+import { limiting } from '../../../functions/sts/session-policies.ts';
 import { readLifecycle } from '../../../functions/bucket/bucket-lifecycle.ts';
 import { deleteParsing, readDelete } from '../../../functions/bucket/delete-objects.ts';
 import { cors } from '../../../shared/documents/cors.ts';
@@ -28,6 +31,7 @@ import { website } from '../../../shared/documents/website.ts';
 import { parsedXml, readDocument } from '../../../shared/xml/reader.ts';
 import { atOnce, EventLoopBudget } from '../../../shared/ports/event-loop.ts';
 import { documentReaders } from '../../unit/documents/document-readers.ts';
+import { IdentityProvider } from '../clients/identity-provider.ts';
 import { formBody, formType } from '../clients/form.ts';
 
 /** A reader of client input. */
@@ -84,6 +88,40 @@ export const readers: Readonly<Record<string, Reader>> = {
     pieces: ['Tags.member.', '.', '1', '&', '=', '%41', '+', 'a', '%'],
     most: 128 * 1024,
     read: (text) => ActionForm.parse(Buffer.from(text)),
+  },
+  'parameters of an action': {
+    covers: ['readParameters'],
+    pieces: ['Tags.member.1.Key=', 'Tags.member.2', '.Value=', 'PolicyArns.member.1.arn=', '&', 'MaxItems=', '1', 'a'],
+    most: 128 * 1024,
+    read: (text) => readParameters({ ...limiting, ...paging, Tags: tags }, ActionForm.parse(Buffer.from(text))),
+  },
+  'token of an identity provider': {
+    covers: ['verifiedIdentity'],
+    pieces: ['.', 'eyJhbGciOiJFUzI1NiJ9', 'e30', 'A', '_', '=', '"'],
+    around: ['eyJhbGciOiJFUzI1NiIsImtpZCI6Im9uZSJ9.', '.AAAA'],
+    most: 20_000,
+    read: (text) => new IdentityProvider().verify(text),
+  },
+  'claims of such a token': {
+    covers: [],
+    pieces: ['"a"', ',', '[', ']', '"azp":"shop"', '"amr":', '{}', '1', '\\u0041'],
+    around: ['{"iss":"https://id.example.com","sub":"job","iat":1,"exp":9e9,"aud":["shop",', '"shop"]}'],
+    most: 16_384,
+    read: (text) => {
+      const provider = new IdentityProvider();
+      return provider.verify(provider.token(text));
+    },
+  },
+  'keys of an identity provider': {
+    covers: ['ProviderKeys'],
+    pieces: ['{"kid":"one"},', '{"kty":"EC","kid":"one","alg":"ES256"},', '"kty":"oct"', ',', '[', '{', '}', '1'],
+    around: ['{"keys":[', '{}]}'],
+    most: 128 * 1024,
+    read: (text) => {
+      const provider = new IdentityProvider();
+      provider.published = text;
+      return provider.verify(provider.token(JSON.stringify(provider.claims())));
+    },
   },
   'Content-Disposition': {
     covers: ['fileNameOf'],

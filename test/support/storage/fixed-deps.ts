@@ -33,10 +33,10 @@ export class CountedBytes implements Randomness {
 export const openSecrets: Secrets = {
   seal: async (plaintext, context) => Buffer.concat([Buffer.from(`${context}:`), plaintext]),
   open: async (sealed, context) => {
-    const prefix = `${context}:`;
-    const text = Buffer.from(sealed).toString();
-    if (!text.startsWith(prefix)) throw new Error('sealed under another context');
-    return Buffer.from(text.slice(prefix.length));
+    const prefix = Buffer.from(`${context}:`);
+    const start = Buffer.from(sealed.subarray(0, prefix.length));
+    if (!start.equals(prefix)) throw new Error('sealed under another context');
+    return sealed.subarray(prefix.length);
   },
 };
 

@@ -2,6 +2,7 @@ import { fullRights } from '../../../shared/access/identity-rights.ts';
 import { operations as everyOperation } from '../../../functions/operations.ts';
 import { composeServices } from '../../../functions/compose/services.ts';
 import type { AccessKey, IdentityRights, Project } from '../../../shared/access/identity.ts';
+import { sessionName } from '../../../shared/access/user-arn.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
@@ -21,6 +22,8 @@ export interface Person {
   readonly suspended: boolean;
   /** Default: full access. */
   readonly rights?: IdentityRights;
+  /** The key is one of a role that is called as the key is. */
+  readonly isRole?: true;
 }
 
 /** A user named after their project, which has the e-mail form `<name>@example.test` and the id `<name>-id`. */
@@ -164,18 +167,26 @@ function idOf(user: string): string {
   return `id-of-${user}`;
 }
 
-function accessKeyOf({ key, project, suspended, rights = fullRights }: Person): AccessKey {
+function accessKeyOf({ key, project, suspended, rights = fullRights, isRole }: Person): AccessKey {
   const { accessKeyId, secretAccessKey } = key;
+  const id = idOf(accessKeyId);
+  const role = { project: project.id, name: accessKeyId, id };
+  const asRole = {
+    name: sessionName(accessKeyId, 'session'),
+    role: { name: accessKeyId, path: '/' },
+    session: { kind: 'role', role, name: 'session', issued: 0, expires: Infinity },
+  } as const;
   return {
     secret: secretAccessKey,
     user: {
       kind: 'user',
-      id: idOf(accessKeyId),
+      id,
       accessKeyId,
       name: accessKeyId,
       project,
       privileges: ['monitoring'],
-      rights,
+      rights: isRole ? { ...rights, isOfRole: true } : rights,
+      ...(isRole && asRole),
     },
     suspended,
     unchanged: [],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LastUses } from '../../../shared/accounts/key-uses.ts';
 import { billRequests } from '../../../shared/billing/bill-requests.ts';
 import { projectUsage } from '../../../shared/billing/project-usage.ts';
 import { RequestHours } from '../../../shared/billing/request-hours.ts';
@@ -15,7 +16,7 @@ const never = (): boolean => false;
 
 /** A log of requests of one byte each way, which can be late, or out of order. */
 class Log implements RequestLog {
-  readonly lines: { readonly at: number; readonly class: string }[] = [];
+  readonly lines: { readonly at: number; readonly class: string; readonly use?: LoggedRequests['use'] }[] = [];
   readonly asked: (readonly [from: number, until: number])[] = [];
   failing = false;
 
@@ -24,7 +25,7 @@ class Log implements RequestLog {
     if (this.failing) throw new Error('no answer');
     return this.lines
       .filter(({ at }) => at >= from && at < until)
-      .map((line) => ({ payer: 'project', class: line.class, requests: 1, bytesIn: 1, bytesOut: 1 }));
+      .map(({ class: kind, use }) => ({ payer: 'project', class: kind, requests: 1, bytesIn: 1, bytesOut: 1, use }));
   }
 }
 
@@ -34,14 +35,15 @@ function world() {
   const requestLog = new Log();
   const randomness = new CryptoRandomness();
   const requestHours = new RequestHours({ table, randomness });
-  const run = (stopping = never) => billRequests({ requestLog, requestHours, clock }, stopping);
+  const lastUses = new LastUses({ table });
+  const run = (stopping = never) => billRequests({ requestLog, requestHours, lastUses, clock }, stopping);
   const billed = async (on = day) => {
     const [{ a, b, free, bytesIn } = { a: 0, b: 0, free: 0, bytesIn: 0 }] = await projectUsage(
       ...([table, 'project', [on], clock.now()] as const),
     );
     return { a, b, free, bytesIn };
   };
-  return { table, clock, requestLog, requestHours, run, billed };
+  return { table, clock, requestLog, requestHours, lastUses, run, billed };
 }
 
 describe('the bill of requests', () => {
@@ -108,6 +110,18 @@ describe('the bill of requests', () => {
     await run();
     expect(await billed()).toEqual({ a: 2, b: 0, free: 0, bytesIn: 6 });
     expect(await billed('2026-11-22')).toEqual({ a: 0, b: 1, free: 0, bytesIn: 1 });
+  });
+
+  it('comes with the last uses of keys, which cost nothing', async () => {
+    const { requestLog, lastUses, run, billed } = world();
+    const use = (at: number, id = 'AKIA1') => ({ at, class: 'free', use: { id, service: 's3', at } });
+    requestLog.lines.push(use(noon + 5), use(noon - 5), use(noon, 'AKIA2'));
+    await run();
+    await run();
+    expect(await lastUses.of('AKIA1')).toEqual({ service: 's3', at: noon + 5 });
+    expect(await lastUses.of('AKIA2')).toEqual({ service: 's3', at: noon });
+    expect(await lastUses.of('AKIA3')).toBeUndefined();
+    expect(await billed()).toEqual({ a: 0, b: 0, free: 0, bytesIn: 0 });
   });
 
   it('keeps what others have read further on in the log', async () => {

@@ -43,6 +43,8 @@ export const accountKey = {
   number: (number: string): ItemKey => ({ pk: `account-number/${number}`, sk: only }),
   email: (email: string): ItemKey => ({ pk: `email/${email}`, sk: only }),
   accessKey: (id: string): ItemKey => ({ pk: `key/${id}`, sk: only }),
+  /** The last use of an access key or a role, by its id. */
+  lastUse: (id: string): ItemKey => ({ pk: `used/${id}`, sk: only }),
   operator: (name: string): ItemKey => ({ pk: 'operators', sk: name }),
   /** A request of an operator, by its `Idempotency-Key`. */
   idempotentRequest: (operator: string, key: string): ItemKey => ({ pk: `idempotent/${operator}`, sk: key }),

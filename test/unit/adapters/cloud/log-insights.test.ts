@@ -94,6 +94,28 @@ describe('LogInsights', () => {
     );
   });
 
+  it('tells when keys were last used, beside what is charged', async () => {
+    const use = { ...charged, class: 'free', message: 'requests', requests: 0, bytesIn: 0, bytesOut: 0 };
+    const of = (usedKey: string, after: number, usedFor = 's3') =>
+      log(after, { ...use, usedKey, usedFor, usedAt: noon + after });
+    log(0, charged);
+    of('AKIA1', 1);
+    of('AKIA1', 2);
+    of('AKIA2', 3, 'iam');
+    const nothing = { payer: 'p', class: 'free', requests: 0, bytesIn: 0, bytesOut: 0 };
+    for (const maxLines of [100, 4]) {
+      const found = await insights({ maxLines }).between(noon, noon + 1000);
+      expect(found).toHaveLength(3);
+      expect(found).toEqual(
+        expect.arrayContaining([
+          { payer: 'p', class: 'b', requests: 1, bytesIn: 1, bytesOut: 10 },
+          { ...nothing, use: { id: 'AKIA1', service: 's3', at: noon + 2 } },
+          { ...nothing, use: { id: 'AKIA2', service: 'iam', at: noon + 3 } },
+        ]),
+      );
+    }
+  });
+
   it('counts a line of the last moment of an hour in that hour alone', async () => {
     log(-1, charged);
     log(0, charged);

@@ -303,3 +303,30 @@ describe('an address that a webhook may have', () => {
     expect(addresses.filter((address) => isPublicAddress(address))).toEqual([]);
   });
 });
+
+describe('reading a document', () => {
+  const read = async (url: string, options: Partial<WebhookOptions> = {}) => (await webhooks(options)).read(url);
+
+  it('asks the addresses that were checked, and nothing of a redirect', async () => {
+    receiver.answer = (response, { path }) =>
+      path === '/moved' ? response.writeHead(302, { location: target(name, '/keys') }).end() : response.end('{}');
+    expect(await read(target(name, '/keys'))).toBe('{}');
+    expect(await read(target(name, '/moved'))).toBeUndefined();
+    expect(receiver.calls.map(({ method, path }) => [method, path])).toEqual([
+      ['GET', '/keys'],
+      ['GET', '/moved'],
+    ]);
+    expect(resolved).toEqual([name, name]);
+  });
+
+  it('reads nothing from an address that is not public, nor what is long', async () => {
+    expect(await read(target(), { allowed: new Set() })).toBeUndefined();
+    expect(await read('ftp://example.com/x')).toBeUndefined();
+    expect(await read(target(), { isOwn: () => true, allowed: new Set() })).toBeUndefined();
+    expect(receiver.calls).toEqual([]);
+    receiver.answer = (response) => response.end('x'.repeat(129 * 1024));
+    expect(await read(target())).toBeUndefined();
+    receiver.answer = (response) => response.writeHead(500).end('{}');
+    expect(await read(target())).toBeUndefined();
+  });
+});

@@ -16,7 +16,7 @@ import {
 } from './every-request.ts';
 
 /*
- * Every operation, by users of the bucket's project and of one that its ACL grants everything to, with every kind of policy of their own,
+ * Every operation, by users and sessions of roles of the bucket's project and of one that its ACL grants everything to, with every kind of policy of their own,
  * boundary and session policy. What is expected follows from what is expected of users with full access and of strangers, by the rules of AWS
  * written down again in `mayPass`: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */
@@ -48,6 +48,8 @@ interface Held {
   readonly own: 'FullAccess' | readonly Name[];
   readonly boundary?: Name;
   readonly session?: readonly Name[];
+  /** Those of a role, by one of its sessions. */
+  readonly isRole?: true;
 }
 
 function rightsOf({ own, boundary, session }: Held): IdentityRights {
@@ -70,7 +72,7 @@ const held: readonly Held[] = projects.flatMap((of): readonly Held[] => [
   { of, own: ['notHere', 'here'] },
 ]);
 /** Those with limits, which need not be tried under every rule. */
-const limited: readonly Held[] = projects.flatMap((of) =>
+const limitedUsers: readonly Held[] = projects.flatMap((of) =>
   (['FullAccess', ['everything'], []] as const).flatMap((own): readonly Held[] => [
     { of, own, boundary: 'everything' },
     { of, own, boundary: 'here' },
@@ -84,6 +86,12 @@ const limited: readonly Held[] = projects.flatMap((of) =>
     { of, own, session: ['here'], boundary: 'elsewhere' },
   ]),
 );
+
+/** Of the bucket's project: those of others are strangers as users are. */
+const roles: readonly Held[] = [...held, ...limitedUsers]
+  .filter(({ of, own }) => of === 'owner' && (own === 'FullAccess' || own.length === 0 || own[0] === 'here'))
+  .map((one) => ({ ...one, isRole: true }));
+const limited: readonly Held[] = [...limitedUsers, ...roles];
 
 /** What one policy says of a request to the bucket, or to the service. */
 const says: Readonly<Record<Name, Readonly<Record<'bucket' | 'service', 'allow' | 'deny' | 'none'>>>> = {
@@ -102,7 +110,7 @@ function say(names: readonly Name[], about: 'bucket' | 'service'): 'allow' | 'de
 const ofUpload: ReadonlySet<string> = new Set(['UploadPart', 'UploadPartCopy', 'CompleteMultipartUpload']);
 
 function mayPass(
-  { of, own, boundary, session }: Held,
+  { of, own, boundary, session, isRole }: Held,
   { operation, expected, of: remark }: Row,
   place: Place,
 ): boolean {
@@ -113,9 +121,9 @@ function mayPass(
   const verdict = own === 'FullAccess' ? 'allow' : say(own, about);
   const limits = [...(boundary ? [say([boundary], about)] : []), ...(session ? [say(session, about)] : [])];
   if (verdict === 'deny' || limits.includes('deny')) return false;
-  // A boundary limits what policies of identities allow, not what that of a bucket allows to the user itself, unless to one of its sessions.
+  // A boundary limits what policies of identities allow, not what that of a bucket allows to the user itself, unless to one of its sessions; a role acts by sessions alone.
   const isLimited = limits.includes('none');
-  if (isLimited && (place !== 'allowed by name' || session !== undefined)) return false;
+  if (isLimited && (place !== 'allowed by name' || session !== undefined || isRole)) return false;
   if (verdict === 'allow' && !isLimited) return expected[setting].includes(of);
   if (of !== 'owner' || about === 'service') return false;
   // The right to write into a bucket of their own project does not bring that to set tags.
@@ -124,14 +132,18 @@ function mayPass(
   return expected[setting].includes('stranger') && expected[setting].includes('owner');
 }
 
-function nameOf({ of, own, boundary, session }: Held): string {
-  return JSON.stringify([of, own, boundary, session]);
+function nameOf({ of, own, boundary, session, isRole }: Held): string {
+  return JSON.stringify([of, own, boundary, session, isRole ? 'role' : 'user']);
 }
 
 const people = new Map<Held, Person>(
   [...held, ...limited].map((one) => [
     one,
-    { ...person(nameOf(one).replaceAll(/[^A-Za-z]/g, '-'), one.of), rights: rightsOf(one) },
+    {
+      ...person(nameOf(one).replaceAll(/[^A-Za-z]/g, '-'), one.of),
+      rights: rightsOf(one),
+      ...(one.isRole && { isRole: true }),
+    },
   ]),
 );
 
@@ -141,7 +153,9 @@ type Place = Setting | 'allowed by name';
 async function stateAt(place: Place): Promise<State> {
   if (place !== 'allowed by name') return stateOf(place, [...people.values()]);
   const state = await stateOf('private', [...people.values()]);
-  const AWS = [...people.values()].map(({ key, project }) => `arn:aws:iam::${project.id}:user/${key.accessKeyId}`);
+  const AWS = [...people.values()].map(
+    ({ key, project, isRole }) => `arn:aws:iam::${project.id}:${isRole ? 'role' : 'user'}/${key.accessKeyId}`,
+  );
   const Statement = { Effect: 'Allow', Principal: { AWS }, Action: 's3:*', Resource: here };
   const body = JSON.stringify({ Version: '2012-10-17', Statement });
   const answer = await state.service.send({ method: 'PUT', path: '/bucket', query: 'policy', body }, persons.owner);
