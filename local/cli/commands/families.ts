@@ -9,6 +9,7 @@ import { doctorCommand } from './doctor.ts';
 import { envCommand } from './env.ts';
 import { eventsFamily } from './events.ts';
 import { jobFamily } from './job.ts';
+import { importCommand } from './import.ts';
 import { keyFamily } from './key.ts';
 import { linkFamily } from './link.ts';
 import { metricsFamily } from './metrics.ts';
@@ -37,6 +38,7 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
       releaseCommand,
       backupFamily,
       restoreCommand,
+      importCommand,
       scrubCommand,
       doctorCommand,
       compactCommand,

@@ -1,0 +1,122 @@
+import { Administration } from '../../../shared/accounts/administration.ts';
+import { OperatorError } from '../../../shared/errors/operator-error.ts';
+import { RequestRefused, type S3Address, type S3Endpoint } from '../../../shared/ports/s3-endpoint.ts';
+import { byOperator, asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
+import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
+import type { Services } from '../../../shared/protocol/operation.ts';
+import { parsedXml } from '../../../shared/xml/reader.ts';
+import type { ByteRate } from './byte-rate.ts';
+import { importObjects } from './import-bucket.ts';
+import type { Ledger } from './ledger.ts';
+import type { MovingDeps } from './moving-service.ts';
+import { wholeOf } from './source-listing.ts';
+
+const maxSetting = 1024 * 1024;
+
+/** What is imported, and how. */
+export interface Import {
+  readonly deps: MovingDeps;
+  readonly services: Services;
+  readonly source: S3Endpoint;
+  readonly address: S3Address;
+  /** Owns the buckets that are created. Undefined: none are. */
+  readonly project: string | undefined;
+  /** The name of the bucket here, if it is another. */
+  readonly as: string | undefined;
+  readonly removes: boolean;
+  readonly isTrial: boolean;
+  readonly acls: boolean;
+  readonly rate: ByteRate;
+  readonly ledger: Ledger;
+}
+
+/** Copies what is missing here. @throws OperatorError for what is not about one object alone; run again, it goes on */
+export async function importData(job: Import): Promise<void> {
+  const { source, address } = job;
+  const names = address.bucket === undefined ? await bucketsOf(source) : [address.bucket];
+  for (const name of names) await importBucket(job, name);
+}
+
+async function bucketsOf(source: S3Endpoint): Promise<readonly string[]> {
+  return source.buckets().catch((error: unknown) => {
+    if (!(error instanceof RequestRefused)) throw error;
+    throw new OperatorError(`cannot list the buckets of ${source.name}: ${error.code}: ${error.message}`);
+  });
+}
+
+async function importBucket(job: Import, from: string): Promise<void> {
+  const { source, services, address, removes, isTrial, acls, rate, ledger } = job;
+  const name = job.as ?? from;
+  const versioning = await versioningOf(source, from);
+  const to = await bucketHere(job, name, versioning, await hasLock(source, from));
+  if (to === undefined) {
+    ledger.note('missing', { bucket: name }, 'there is no such bucket here');
+    return;
+  }
+  await importObjects({
+    ...{ endpoint: source, services, to, ledger, rate, removes, isTrial },
+    acls: acls && !(await ignoresAcls(source, from)),
+    listed: { endpoint: source, bucket: from, prefix: address.prefix, isVersioned: versioning !== undefined },
+  });
+}
+
+/** Returns the bucket, with the versioning of the source; creates it if need be. Undefined: it is missing, and only looked for. */
+async function bucketHere(
+  { deps, services, project, isTrial }: Import,
+  name: string,
+  versioning: 'Enabled' | 'Suspended' | undefined,
+  isLocked: boolean,
+): Promise<Bucket | undefined> {
+  const { buckets, settings } = services;
+  let bucket = await buckets.find(name);
+  if (isTrial) return bucket;
+  if (bucket === undefined) {
+    if (project === undefined) throw new OperatorError(`there is no bucket ${name} here: name its owner by --project`);
+    const { id, bucketQuota = settings.limits.bucketsPerProject } = await new Administration(deps).project(project);
+    const beginning = isLocked ? { objectLock: {} } : {};
+    await buckets.create(byOperator, name, id, bucketQuota, beginning);
+    bucket = await buckets.load(name);
+  }
+  const wanted = versioning === 'Enabled' ? 'on' : versioning === 'Suspended' ? 'suspended' : undefined;
+  if (wanted === undefined || bucket.versioning === wanted) return bucket;
+  await buckets.setVersioning(asService(bucket), wanted);
+  return buckets.load(name);
+}
+
+async function versioningOf(source: S3Endpoint, bucket: string): Promise<'Enabled' | 'Suspended' | undefined> {
+  const text = await settingOf(source, bucket, 'versioning', true);
+  const status = text && parsedXml(text).root.optional('Status')?.text;
+  return status === 'Enabled' || status === 'Suspended' ? status : undefined;
+}
+
+async function hasLock(source: S3Endpoint, bucket: string): Promise<boolean> {
+  const text = await settingOf(source, bucket, 'object-lock', false);
+  return text !== undefined && parsedXml(text).root.optional('ObjectLockEnabled')?.text === 'Enabled';
+}
+
+/** Tells whether the bucket has no ACLs that count. */
+async function ignoresAcls(source: S3Endpoint, bucket: string): Promise<boolean> {
+  const text = await settingOf(source, bucket, 'ownershipControls', false);
+  return text?.includes('BucketOwnerEnforced') === true;
+}
+
+/**
+ * Returns a setting of a bucket; undefined if it has none.
+ * @param isNeeded a refusal ends the import: of what is not implemented there, none is there
+ */
+async function settingOf(
+  source: S3Endpoint,
+  bucket: string,
+  name: string,
+  isNeeded: boolean,
+): Promise<Buffer | undefined> {
+  try {
+    const { bytes } = await source.send({ method: 'GET', bucket, query: { [name]: '' } });
+    return await wholeOf(bytes, maxSetting);
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    const isMissing = error.status === 501 || error.status === 405;
+    if (!isNeeded || isMissing) return undefined;
+    throw new OperatorError(`cannot read ${bucket} of ${source.name}: ${error.code}: ${error.message}`);
+  }
+}
