@@ -14,6 +14,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
+  PutBucketCorsCommand,
+  PutBucketTaggingCommand,
+  PutObjectLockConfigurationCommand,
+  PutBucketPolicyCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketAclCommand,
+  GetBucketCorsCommand,
+  GetBucketTaggingCommand,
+  GetObjectLockConfigurationCommand,
+  GetBucketPolicyCommand,
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketAclCommand,
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
@@ -81,6 +93,43 @@ async function listed(client: S3Client, Bucket: string) {
   }));
   return shown.toSorted((a, b) => a.at! - b.at!);
 }
+
+let honest = true;
+let lie: Lie = () => undefined;
+let proxy: Server;
+const source = (bucket: string): string =>
+  `s3://${bucket}?endpoint=http://127.0.0.1:${(proxy.address() as AddressInfo).port}&region=us-east-1`;
+const runThrough = async (bucket: string): Promise<Run> =>
+  runProgram(['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'], { env });
+beforeAll(async () => {
+  proxy = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    const { port } = new URL(store.url);
+    const forwarded = forward({ port, method, path, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.once('end', () => {
+        const told: Told = {
+          status: answer.statusCode!,
+          headers: { ...answer.headers },
+          body: Buffer.concat(chunks),
+        };
+        const shown = (honest ? undefined : lie(request, told)) ?? told;
+        const { 'content-length': _, ...fields } = shown.headers;
+        response.writeHead(
+          shown.status,
+          shown.isWhole ? { ...fields, 'content-length': shown.body.length } : shown.headers,
+        );
+        if (shown.body.length === told.body.length || shown.isWhole) response.end(shown.body);
+        else response.write(shown.body, () => response.destroy());
+      });
+    });
+    request.pipe(forwarded);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+});
+afterAll(() => proxy.close());
 
 describe('an import', () => {
   it('keeps versions in order, their times and ETags, delete markers, metadata, tags and parts', async () => {
@@ -253,6 +302,66 @@ describe('an import', () => {
     expect(await Body!.transformToString()).toBe('newer here');
   });
 
+  it('copies the settings of buckets, and reports what cannot be the same here', async () => {
+    const Bucket = 'settings';
+    await there.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+    const rule = { AllowedMethods: ['GET'], AllowedOrigins: ['https://example.com'] };
+    await there.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules: [rule] } }));
+    await there.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet: [{ Key: 'k', Value: 'v' }] } }));
+    await there.send(
+      new PutObjectLockConfigurationCommand({
+        Bucket,
+        ObjectLockConfiguration: {
+          ObjectLockEnabled: 'Enabled',
+          Rule: { DefaultRetention: { Mode: 'GOVERNANCE', Days: 1 } },
+        },
+      }),
+    );
+    const statement = {
+      Effect: 'Allow',
+      Principal: '*',
+      Action: 's3:GetObject',
+      Resource: `arn:aws:s3:::${Bucket}/open/*`,
+    };
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [statement] });
+    await there.send(new PutBucketPolicyCommand({ Bucket, Policy }));
+    await there.send(
+      new PutBucketLifecycleConfigurationCommand({
+        Bucket,
+        LifecycleConfiguration: {
+          Rules: [{ ID: 'old', Status: 'Enabled', Filter: { Prefix: 'tmp/' }, Expiration: { Days: 3 } }],
+        },
+      }),
+    );
+    await there.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read' }));
+    await there.send(new PutObjectCommand({ Bucket, Key: 'locked', Body: 'x' }));
+    expect(await imported(Bucket)).toMatchObject({ versions: 1, settings: 6, examples: [] });
+    const of = { Bucket };
+    const shown = async (client: S3Client) => [
+      (await client.send(new GetBucketCorsCommand(of))).CORSRules,
+      (await client.send(new GetBucketTaggingCommand(of))).TagSet,
+      (await client.send(new GetObjectLockConfigurationCommand(of))).ObjectLockConfiguration,
+    ];
+    expect(await shown(here)).toEqual(await shown(there));
+    expect((await here.send(new GetBucketPolicyCommand(of))).Policy).toBe(Policy);
+    expect((await here.send(new GetBucketLifecycleConfigurationCommand(of))).Rules).toMatchObject([{ ID: 'old' }]);
+    expect((await here.send(new GetBucketAclCommand(of))).Grants).toHaveLength(2);
+    const [own, theirs] = [here, there].map((one) => one.send(new HeadObjectCommand({ Bucket, Key: 'locked' })));
+    expect((await own)!.ObjectLockRetainUntilDate).toEqual((await theirs)!.ObjectLockRetainUntilDate);
+    expect(await imported(Bucket)).toMatchObject({ versions: 0, settings: 0, examples: [] });
+
+    const principal = { AWS: 'arn:aws:iam::210987654321:user/nobody' };
+    const unknown = JSON.stringify({ Version: '2012-10-17', Statement: [{ ...statement, Principal: principal }] });
+    honest = false;
+    lie = ({ method, url }, told) =>
+      method === 'GET' && url!.includes('policy') ? { ...told, body: Buffer.from(unknown), isWhole: true } : undefined;
+    const { code, stdout } = await runThrough(Bucket);
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { examples: [{ bucket: Bucket, what: expect.stringMatching(/its policy is refused/) as string }] },
+    ]);
+  });
+
   it('is refused in one line where nothing can be copied', async () => {
     await there.send(new CreateBucketCommand({ Bucket: 'refused' }));
     const cases = [
@@ -273,43 +382,6 @@ describe('an import', () => {
 const refusal = Buffer.from('<Error><Code>InternalError</Code><Message>broken</Message></Error>');
 
 describe('an import from a source that lies', () => {
-  let honest = true;
-  let lie: Lie = () => undefined;
-  let proxy: Server;
-  const source = (bucket: string): string =>
-    `s3://${bucket}?endpoint=http://127.0.0.1:${(proxy.address() as AddressInfo).port}&region=us-east-1`;
-  const runThrough = async (bucket: string): Promise<Run> =>
-    runProgram(['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'], { env });
-  beforeAll(async () => {
-    proxy = createServer((request, response) => {
-      const { method, url: path, headers } = request;
-      const { port } = new URL(store.url);
-      const forwarded = forward({ port, method, path, headers }, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.once('end', () => {
-          const told: Told = {
-            status: answer.statusCode!,
-            headers: { ...answer.headers },
-            body: Buffer.concat(chunks),
-          };
-          const shown = (honest ? undefined : lie(request, told)) ?? told;
-          const { 'content-length': _, ...fields } = shown.headers;
-          response.writeHead(
-            shown.status,
-            shown.isWhole ? { ...fields, 'content-length': shown.body.length } : shown.headers,
-          );
-          if (shown.body.length === told.body.length || shown.isWhole) response.end(shown.body);
-          else response.write(shown.body, () => response.destroy());
-        });
-      });
-      request.pipe(forwarded);
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-  });
-  afterAll(() => proxy.close());
-
   const isObject = ({ method, url }: IncomingMessage, key: string): boolean =>
     method === 'GET' && url!.includes(`/${key}`) && !url!.includes('acl');
   const lies: readonly (readonly [string, Lie, RegExp])[] = [

@@ -30,6 +30,7 @@ interface ImportOptions {
   readonly delete?: true;
   readonly dryRun?: true;
   readonly acls: boolean;
+  readonly settings: boolean;
   readonly rate?: number;
   readonly region: string;
   readonly limit: Parameters<typeof movingServices>[1]['limit'];
@@ -47,6 +48,7 @@ export function importCommand(): Command {
       option('--rate <size>', 'the most bytes to read in a second', byteRate).default(undefined, 'as fast as possible'),
       option('--delete', 'remove from the buckets what the source does not have'),
       option('--no-acls', 'do not read the ACLs of objects, which takes a request for each'),
+      option('--no-settings', 'copy no settings of buckets but their versioning'),
       option('--dry-run', 'only tell what differs'),
       startOption('region', 'region of the service'),
       limitOfService(),
@@ -82,6 +84,7 @@ async function act(deps: Deps, name: string, options: ImportOptions): Promise<Re
         removes: options.delete ?? false,
         isTrial: options.dryRun ?? false,
         acls: options.acls,
+        settings: options.settings,
       });
     });
   } catch (error) {
@@ -102,8 +105,8 @@ function differenceText({ kind, bucket, key, version, what }: Difference): strin
 }
 
 function reportOf(ledger: Ledger, took: number): Report {
-  const { versions, markers, bytes, same, removed, differences, examples } = ledger;
-  const data = { versions, markers, bytes, same, removed, took, differences, examples };
+  const { versions, markers, bytes, same, removed, settings, differences, examples } = ledger;
+  const data = { versions, markers, bytes, same, removed, settings, took, differences, examples };
   const { missing, changed, extra } = differences;
   return recordReport(data, [
     [
@@ -111,6 +114,7 @@ function reportOf(ledger: Ledger, took: number): Report {
       `${count(versions, 'version')} and ${count(markers, 'delete marker')}, ${sizeText(bytes)} in ${(took / 1000).toFixed(1)} s`,
     ],
     ['same', `${count(same, 'version')}, there before`],
+    ['settings', settings === 0 ? undefined : `${count(settings, 'setting')} of buckets`],
     ['removed', removed === 0 ? undefined : count(removed, 'version')],
     ['missing', missing === 0 ? undefined : `${missing.toLocaleString('en')} of the source: run it again`],
     ['changed', changed === 0 ? undefined : `${changed.toLocaleString('en')} copied, but not in all respects`],

@@ -9,9 +9,8 @@ import type { ByteRate } from './byte-rate.ts';
 import { importObjects } from './import-bucket.ts';
 import type { Ledger } from './ledger.ts';
 import type { MovingDeps } from './moving-service.ts';
-import { wholeOf } from './source-listing.ts';
-
-const maxSetting = 1024 * 1024;
+import { localEndpoint } from './local-endpoint.ts';
+import { copySettings, settingOf, versioningOf } from './settings.ts';
 
 /** What is imported, and how. */
 export interface Import {
@@ -26,6 +25,8 @@ export interface Import {
   readonly removes: boolean;
   readonly isTrial: boolean;
   readonly acls: boolean;
+  /** Whether settings of buckets are copied. */
+  readonly settings: boolean;
   readonly rate: ByteRate;
   readonly ledger: Ledger;
 }
@@ -47,7 +48,7 @@ async function bucketsOf(source: S3Endpoint): Promise<readonly string[]> {
 async function importBucket(job: Import, from: string): Promise<void> {
   const { source, services, address, removes, isTrial, acls, rate, ledger } = job;
   const name = job.as ?? from;
-  const versioning = await versioningOf(source, from);
+  const versioning = await versioningOf({ endpoint: source, bucket: from });
   const to = await bucketHere(job, name, versioning, await hasLock(source, from));
   if (to === undefined) {
     ledger.note('missing', { bucket: name }, 'there is no such bucket here');
@@ -58,6 +59,15 @@ async function importBucket(job: Import, from: string): Promise<void> {
     acls: acls && !(await ignoresAcls(source, from)),
     listed: { endpoint: source, bucket: from, prefix: address.prefix, isVersioned: versioning !== undefined },
   });
+  // After the objects, which neither rules of their lifecycle nor those about their events concern until they are here.
+  if (address.prefix !== '' || !job.settings) return;
+  const {
+    deps,
+    services: { projects },
+  } = job;
+  const owner = (await projects.project(to.project))!;
+  const here = { endpoint: localEndpoint(services, owner, deps.randomness), bucket: name };
+  await copySettings({ endpoint: source, bucket: from }, here, ledger, { isTrial });
 }
 
 /** Returns the bucket, with the versioning of the source; creates it if need be. Undefined: it is missing, and only looked for. */
@@ -83,40 +93,13 @@ async function bucketHere(
   return buckets.load(name);
 }
 
-async function versioningOf(source: S3Endpoint, bucket: string): Promise<'Enabled' | 'Suspended' | undefined> {
-  const text = await settingOf(source, bucket, 'versioning', true);
-  const status = text && parsedXml(text).root.optional('Status')?.text;
-  return status === 'Enabled' || status === 'Suspended' ? status : undefined;
-}
-
 async function hasLock(source: S3Endpoint, bucket: string): Promise<boolean> {
-  const text = await settingOf(source, bucket, 'object-lock', false);
+  const text = await settingOf({ endpoint: source, bucket }, 'object-lock');
   return text !== undefined && parsedXml(text).root.optional('ObjectLockEnabled')?.text === 'Enabled';
 }
 
 /** Tells whether the bucket has no ACLs that count. */
 async function ignoresAcls(source: S3Endpoint, bucket: string): Promise<boolean> {
-  const text = await settingOf(source, bucket, 'ownershipControls', false);
+  const text = await settingOf({ endpoint: source, bucket }, 'ownershipControls');
   return text?.includes('BucketOwnerEnforced') === true;
-}
-
-/**
- * Returns a setting of a bucket; undefined if it has none.
- * @param isNeeded a refusal ends the import: of what is not implemented there, none is there
- */
-async function settingOf(
-  source: S3Endpoint,
-  bucket: string,
-  name: string,
-  isNeeded: boolean,
-): Promise<Buffer | undefined> {
-  try {
-    const { bytes } = await source.send({ method: 'GET', bucket, query: { [name]: '' } });
-    return await wholeOf(bytes, maxSetting);
-  } catch (error) {
-    if (!(error instanceof RequestRefused)) throw error;
-    const isMissing = error.status === 501 || error.status === 405;
-    if (!isNeeded || isMissing) return undefined;
-    throw new OperatorError(`cannot read ${bucket} of ${source.name}: ${error.code}: ${error.message}`);
-  }
 }

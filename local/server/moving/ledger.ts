@@ -24,6 +24,8 @@ export class Ledger {
   bytes = 0;
   same = 0;
   removed = 0;
+  /** Settings of buckets that were copied. */
+  settings = 0;
   readonly differences: Record<Kind, number> = { missing: 0, changed: 0, extra: 0 };
   readonly examples: Difference[] = [];
   readonly #onProgress: () => void;
