@@ -362,6 +362,29 @@ describe('an import', () => {
     ]);
   });
 
+  it('follows the source until it is told to stop', async () => {
+    const Bucket = 'watched';
+    await versioned(Bucket);
+    await there.send(new PutObjectCommand({ Bucket, Key: 'a', Body: '1' }));
+    const args = ['import', sourceOf(Bucket), '--data', service.data, '--project', 'main@example.test', '--watch'];
+    const child = spawn(process.execPath, ['bin/stillage.cjs', ...args], {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let told = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (told += text));
+    const same = async (): Promise<boolean> =>
+      JSON.stringify(await listed(here, Bucket).catch(() => [])) === JSON.stringify(await listed(there, Bucket));
+    await untilFound(same);
+    await there.send(new PutObjectCommand({ Bucket, Key: 'a', Body: '2' }));
+    await there.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
+    await untilFound(same);
+    child.kill('SIGTERM');
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, told]).toEqual([0, expect.stringMatching(/^copied .*in nothing\n$/s)]);
+  });
+
   it('is refused in one line where nothing can be copied', async () => {
     await there.send(new CreateBucketCommand({ Bucket: 'refused' }));
     const cases = [

@@ -6,6 +6,7 @@ import { count, recordReport, type Report } from '../../../shared/command-line/r
 import { s3Address, s3AddressOf } from '../../../shared/command-line/s3-address.ts';
 import { byteRate, sizeText } from '../../../shared/command-line/sizes.ts';
 import { OperatorError, UsageError } from '../../../shared/errors/operator-error.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import { TargetFailed } from '../../../shared/ports/backup-target.ts';
 import { printable } from '../../../shared/telemetry/log.ts';
 import { ByteRate } from '../../server/moving/byte-rate.ts';
@@ -24,11 +25,15 @@ const source: operand.Operand = [
   s3Address,
 ];
 
+/** The least time between two rounds of a watch, in milliseconds. */
+const watchPause = 5 * second;
+
 interface ImportOptions {
   readonly project?: string;
   readonly bucket?: string;
   readonly delete?: true;
   readonly dryRun?: true;
+  readonly watch?: true;
   readonly acls: boolean;
   readonly settings: boolean;
   readonly rate?: number;
@@ -50,6 +55,7 @@ export function importCommand(): Command {
       option('--no-acls', 'do not read the ACLs of objects, which takes a request for each'),
       option('--no-settings', 'copy no settings of buckets but their versioning'),
       option('--dry-run', 'only tell what differs'),
+      option('--watch', 'go on with what changes at the source, until SIGINT or SIGTERM'),
       startOption('region', 'region of the service'),
       limitOfService(),
     ],
@@ -66,33 +72,53 @@ async function act(deps: Deps, name: string, options: ImportOptions): Promise<Re
   if (options.bucket !== undefined && address.bucket === undefined) {
     throw new UsageError('--bucket needs a source that names one bucket');
   }
-  const tell = sparingly(() => progressText(ledger));
-  const ledger = new Ledger(tell, (difference) => process.stderr.write(`${differenceText(difference)}\n`));
-  const began = Date.now();
+  const source = new SdkEndpoint(name, address);
   const rate = new ByteRate(options.rate ?? Infinity, deps.clock);
+  const stopping = stopped(options.watch ?? false);
   try {
-    // The uploads of the service that is composed below follow the feed as well.
+    // What follows the feed is composed of the services.
     let drain = (): Promise<void> => Promise.resolve();
     const services = await movingServices(deps, options, () => drain());
-    await followingTheFeed(deps, services.uploads, async (following) => {
+    return await followingTheFeed(deps, services.uploads, async (following) => {
       drain = following;
-      await importData({
-        ...{ deps, services, address, rate, ledger },
-        source: new SdkEndpoint(name, address),
-        project: options.project,
-        as: options.bucket,
-        removes: options.delete ?? false,
-        isTrial: options.dryRun ?? false,
-        acls: options.acls,
-        settings: options.settings,
-      });
+      for (;;) {
+        const tell = sparingly(() => progressText(ledger));
+        const ledger = new Ledger(tell, (difference) => process.stderr.write(`${differenceText(difference)}\n`));
+        const began = deps.clock.now();
+        await importData({
+          ...{ deps, services, address, rate, ledger, source },
+          project: options.project,
+          as: options.bucket,
+          removes: options.delete ?? false,
+          isTrial: options.dryRun ?? false,
+          acls: options.acls,
+          settings: options.settings,
+        });
+        const took = deps.clock.now() - began;
+        // A round takes as long as the listings: what asks no more of the source than half of the time may go on for weeks.
+        const next = deps.clock.now() + Math.max(watchPause, took);
+        // A sleep that a signal ends would not keep the process running.
+        while (!stopping.aborted && deps.clock.now() < next) await deps.clock.sleep(second / 4);
+        if (!stopping.aborted) {
+          process.stderr.write(`a round has ended: ${progressText(ledger)}\n`);
+          continue;
+        }
+        process.exitCode = ledger.differences.missing > 0 ? 1 : 0;
+        return reportOf(ledger, took);
+      }
     });
   } catch (error) {
     if (error instanceof TargetFailed) throw new OperatorError(error.message);
     throw error;
   }
-  if (ledger.differences.missing > 0) process.exitCode = 1;
-  return reportOf(ledger, Date.now() - began);
+}
+
+/** Returns a signal that is aborted already or, of a watch, once the process is told to end, so that the round is ended first. */
+function stopped(isWatch: boolean): AbortSignal {
+  if (!isWatch) return AbortSignal.abort();
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
 }
 
 function progressText({ versions, markers, bytes, same }: Ledger): string {
