@@ -260,6 +260,7 @@ describe('administration', () => {
       'release',
       'backup',
       'restore',
+      'import',
       'scrub',
       'doctor',
       'compact',
