@@ -10,21 +10,23 @@ export interface S3Address {
 }
 
 export interface S3Request {
-  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
   readonly bucket: string;
   /** Undefined: the request is about the bucket. */
   readonly key?: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly fields?: Readonly<Record<string, string>>;
-  /** Bytes are sent again if need be, a stream is not. */
+  /** Bytes are sent again if need be, a stream is not. @throws what the stream throws */
   readonly body?: Uint8Array | { readonly bytes: AsyncIterable<Uint8Array>; readonly length: number };
+  /** It is not sent again after a failure, as it may have been carried out. */
+  readonly once?: true;
 }
 
 /** A successful response. */
 export interface S3Response {
   /** By names in lower case. Values are bytes as latin1 characters. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Of a GET; must be read to its end, or returned early. */
+  /** Of a GET or a POST; must be read to its end, or returned early. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 

@@ -2,14 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import {
-  createServer,
-  request as forward,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -41,6 +34,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sdk } from '../support/clients/clients.ts';
+import { startLyingProxy, type Lie, type LyingProxy } from '../support/programs/lying-proxy.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
 import { untilFound } from '../support/runs/eventually.ts';
 import { alice, bob, startService, type Service } from '../support/programs/server.ts';
@@ -94,42 +88,14 @@ async function listed(client: S3Client, Bucket: string) {
   return shown.toSorted((a, b) => a.at! - b.at!);
 }
 
-let honest = true;
-let lie: Lie = () => undefined;
-let proxy: Server;
-const source = (bucket: string): string =>
-  `s3://${bucket}?endpoint=http://127.0.0.1:${(proxy.address() as AddressInfo).port}&region=us-east-1`;
+let proxy: LyingProxy;
+const source = (bucket: string): string => `s3://${bucket}?endpoint=${proxy.url}&region=us-east-1`;
 const runThrough = async (bucket: string): Promise<Run> =>
   runProgram(['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'], { env });
 beforeAll(async () => {
-  proxy = createServer((request, response) => {
-    const { method, url: path, headers } = request;
-    const { port } = new URL(store.url);
-    const forwarded = forward({ port, method, path, headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.once('end', () => {
-        const told: Told = {
-          status: answer.statusCode!,
-          headers: { ...answer.headers },
-          body: Buffer.concat(chunks),
-        };
-        const shown = (honest ? undefined : lie(request, told)) ?? told;
-        const { 'content-length': _, ...fields } = shown.headers;
-        response.writeHead(
-          shown.status,
-          shown.isWhole ? { ...fields, 'content-length': shown.body.length } : shown.headers,
-        );
-        if (shown.body.length === told.body.length || shown.isWhole) response.end(shown.body);
-        else response.write(shown.body, () => response.destroy());
-      });
-    });
-    request.pipe(forwarded);
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  proxy = await startLyingProxy(store);
 });
-afterAll(() => proxy.close());
+afterAll(() => proxy.stop());
 
 describe('an import', () => {
   it('keeps versions in order, their times and ETags, delete markers, metadata, tags and parts', async () => {
@@ -352,8 +318,7 @@ describe('an import', () => {
 
     const principal = { AWS: 'arn:aws:iam::210987654321:user/nobody' };
     const unknown = JSON.stringify({ Version: '2012-10-17', Statement: [{ ...statement, Principal: principal }] });
-    honest = false;
-    lie = ({ method, url }, told) =>
+    proxy.lie = ({ method, url }, told) =>
       method === 'GET' && url!.includes('policy') ? { ...told, body: Buffer.from(unknown), isWhole: true } : undefined;
     const { code, stdout } = await runThrough(Bucket);
     expect([code, JSON.parse(stdout)]).toMatchObject([
@@ -431,17 +396,16 @@ describe('an import from a source that lies', () => {
   ];
   it.each(lies)('copies nothing of %s, and all the rest', async (name, one, reason) => {
     const Bucket = `lies-${name.replaceAll(' ', '-').toLowerCase()}`;
-    honest = true;
+    proxy.lie = undefined;
     await there.send(new CreateBucketCommand({ Bucket }));
     for (const Key of ['a', 'b', 'c']) await there.send(new PutObjectCommand({ Bucket, Key, Body: 'true' }));
-    honest = false;
-    lie = one;
+    proxy.lie = one;
     const { code, stdout } = await runThrough(Bucket);
     expect([code, JSON.parse(stdout)]).toMatchObject([
       1,
       { versions: 2, examples: [{ key: 'b', what: expect.stringMatching(reason) as string }] },
     ]);
-    honest = true;
+    proxy.lie = undefined;
     expect(JSON.parse((await runThrough(Bucket)).stdout)).toMatchObject({ versions: 1, same: 2, examples: [] });
   });
 
@@ -451,9 +415,8 @@ describe('an import from a source that lies', () => {
   ])('ends at a listing that %s', async (_, keyOf, mark) => {
     const Bucket = `loop-${mark}`;
     await there.send(new CreateBucketCommand({ Bucket }));
-    honest = false;
     let pages = 0;
-    lie = ({ url }) => {
+    proxy.lie = ({ url }) => {
       if (!url!.includes('list-type=2')) return undefined;
       pages += 1;
       const token = mark === 'same' ? 'x' : `x${pages}`;
@@ -466,14 +429,3 @@ describe('an import from a source that lies', () => {
     expect(pages).toBeLessThan(10);
   });
 });
-
-interface Told {
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: Buffer;
-  /** The body is as long as it is announced, although it is another. */
-  readonly isWhole?: true;
-}
-
-/** Changes an answer of the store, or gives none. */
-type Lie = (request: IncomingMessage, told: Told) => Told | undefined;

@@ -8,6 +8,7 @@ import { customerFamily } from './customer.ts';
 import { doctorCommand } from './doctor.ts';
 import { envCommand } from './env.ts';
 import { eventsFamily } from './events.ts';
+import { exportCommand } from './export.ts';
 import { jobFamily } from './job.ts';
 import { importCommand } from './import.ts';
 import { keyFamily } from './key.ts';
@@ -39,6 +40,7 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
       backupFamily,
       restoreCommand,
       importCommand,
+      exportCommand,
       scrubCommand,
       doctorCommand,
       compactCommand,

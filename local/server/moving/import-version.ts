@@ -2,7 +2,7 @@ import { encodeAcl, groupOf, withoutRepeats, type Grant } from '../../../shared/
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { Fields } from '../../../shared/http/message.ts';
-import { RequestRefused, type S3Endpoint, type S3Request } from '../../../shared/ports/s3-endpoint.ts';
+import type { S3Endpoint } from '../../../shared/ports/s3-endpoint.ts';
 import { tagLimits } from '../../../shared/protocol/limits.ts';
 import { encryptionIn, wantedKey } from '../../../shared/protocol/objects/encryption.ts';
 import { readUploadHeaders } from '../../../shared/protocol/objects/upload-headers.ts';
@@ -18,24 +18,14 @@ import { asService } from '../../../shared/storage/version-changes/service-autho
 import { parsedXml } from '../../../shared/xml/reader.ts';
 import type { ByteRate } from './byte-rate.ts';
 import { copyContent, statedChecksum, Untrue, type CopiedContent } from './copied-content.ts';
+import { NotCopied } from './destination.ts';
 import { isNamed, parsedEtag } from './key-plan.ts';
 import { PartSizes, type Division } from './part-sizes.ts';
-import { wholeOf, type SourceVersion } from './source-listing.ts';
+import type { SourceVersion } from './source-listing.ts';
+import { describing, documentOf, refusalOf, requestOf, type OfVersion } from './source-version.ts';
 
 /** How often an object is read again whose bytes do not come as they were announced. */
 const attempts = 3;
-const maxDocument = 1024 * 1024;
-
-/** A version that was not copied, and why. */
-export class NotCopied extends Error {
-  /** Nothing would change that: newer versions of the key need not wait for it. */
-  readonly isFinal: boolean;
-
-  constructor(message: string, { isFinal = false }: { readonly isFinal?: boolean } = {}) {
-    super(message);
-    this.isFinal = isFinal;
-  }
-}
 
 export interface VersionImportDeps {
   readonly endpoint: S3Endpoint;
@@ -71,7 +61,8 @@ export async function importVersion(deps: VersionImportDeps, job: VersionImport)
       try {
         return await copyOnce(deps, job);
       } catch (error) {
-        if (!isOfReading(error) || attempt === attempts) throw error instanceof Error ? refusalOf(error) : error;
+        if (!isOfReading(error)) throw refusalOf(error);
+        if (attempt === attempts) throw new NotCopied((error as Error).message);
       }
     }
   } finally {
@@ -92,24 +83,10 @@ function isOfReading(error: unknown): boolean {
   );
 }
 
-function refusalOf(error: Error): Error {
-  if (error instanceof Untrue || isOfReading(error)) return new NotCopied(error.message);
-  if (!(error instanceof RequestRefused)) return error;
-  const { status, code, message } = error;
-  if (status === 404) return new NotCopied('it is gone at the source', { isFinal: true });
-  if (code === 'InvalidObjectState') return new NotCopied('it is archived at the source', { isFinal: true });
-  if (status === 400) {
-    const why = `it cannot be read without the key of its owner (SSE-C): ${code}`;
-    return new NotCopied(why, { isFinal: true });
-  }
-  return new NotCopied(`${code}: ${message}`);
-}
-
 async function copyOnce(deps: VersionImportDeps, job: VersionImport): Promise<CurrentVersion> {
   const { endpoint } = deps;
   const { from: bucket, key, version, to } = job;
-  const query = queryOf(version);
-  const request = { bucket, key, query };
+  const request = requestOf(bucket, key, version);
   const etag = parsedEtag(version.etag);
   const parts =
     etag?.partCount === undefined ? undefined : new PartSizes(endpoint, request, version.size, etag.partCount);
@@ -214,10 +191,6 @@ type Described = Pick<
   'owner' | 'objectAttributes' | 'contentType' | 'storageClass' | 'retention' | 'legalHold'
 >;
 
-/** Headers of a response that are read as those of an upload. */
-const described =
-  /^(?:content-(?:type|disposition|encoding|language)|cache-control|expires|x-amz-(?:meta-.+|website-redirect-location|storage-class|object-lock-.+))$/;
-
 /** @throws NotCopied */
 async function description(
   deps: VersionImportDeps,
@@ -225,7 +198,7 @@ async function description(
   fields: Readonly<Record<string, string>>,
 ): Promise<Described> {
   const { settings } = deps.services;
-  const known = new Fields(Object.entries(fields).filter(([name]) => described.test(name)));
+  const known = new Fields(Object.entries(describing(fields)));
   const upload = (() => {
     try {
       return readUploadHeaders(known, settings.limits);
@@ -238,7 +211,7 @@ async function description(
   if (isLocked && to.objectLock === undefined) deps.onLoss('copied without its lock, as the bucket has none');
   if (fields['x-amz-missing-meta'] !== undefined)
     deps.onLoss(`copied without ${fields['x-amz-missing-meta']} of its metadata, which the source does not show`);
-  const of = { bucket: from, key, query: queryOf(version) };
+  const of = requestOf(from, key, version);
   const hasTags = Number(fields['x-amz-tagging-count'] ?? 0) > 0;
   return {
     owner: to.project,
@@ -253,10 +226,8 @@ async function description(
   };
 }
 
-type Of = Pick<S3Request, 'bucket' | 'key' | 'query'>;
-
-async function tagsOf(deps: VersionImportDeps, of: Of): Promise<ObjectAttributes['tags']> {
-  const text = await subresource(deps, of, 'tagging', 'its tags');
+async function tagsOf(deps: VersionImportDeps, of: OfVersion): Promise<ObjectAttributes['tags']> {
+  const text = await documentOf(deps.endpoint, of, 'tagging', 'its tags', deps.onLoss);
   if (text === undefined) return [];
   try {
     return readTagging(text, tagLimits(deps.services.settings.limits, 'tagsPerObject')).map(({ key, value }) => [
@@ -269,8 +240,12 @@ async function tagsOf(deps: VersionImportDeps, of: Of): Promise<ObjectAttributes
 }
 
 /** Returns the grants to groups: accounts of another store are nobody here. */
-async function grantsOf(deps: VersionImportDeps, of: Of, owner: string): Promise<Pick<ObjectAttributes, 'grants'>> {
-  const text = await subresource(deps, of, 'acl', 'its ACL');
+async function grantsOf(
+  deps: VersionImportDeps,
+  of: OfVersion,
+  owner: string,
+): Promise<Pick<ObjectAttributes, 'grants'>> {
+  const text = await documentOf(deps.endpoint, of, 'acl', 'its ACL', deps.onLoss);
   if (text === undefined) return {};
   const { root } = parsedXml(text);
   const ownId = root.optional('Owner')?.optional('ID')?.text;
@@ -287,25 +262,8 @@ async function grantsOf(deps: VersionImportDeps, of: Of, owner: string): Promise
   return acl.length === 1 ? {} : { grants: encodeAcl(withoutRepeats(acl)) };
 }
 
-/** Returns a document about a version; undefined if the source has none, or does not show it. */
-async function subresource(deps: VersionImportDeps, of: Of, name: string, what: string): Promise<Buffer | undefined> {
-  try {
-    const { bytes } = await deps.endpoint.send({ ...of, method: 'GET', query: { ...of.query, [name]: '' } });
-    return await wholeOf(bytes, maxDocument);
-  } catch (error) {
-    if (!(error instanceof RequestRefused)) throw error;
-    if (error.status >= 500 && error.status !== 501) throw new NotCopied(`${what}: ${error.code}`);
-    if (error.status !== 404) deps.onLoss(`copied without ${what}: ${error.code}`);
-    return undefined;
-  }
-}
-
 function refusalOfDocument(error: unknown): unknown {
   return error instanceof S3Error ? new NotCopied(`${error.code}: ${error.message}`) : error;
-}
-
-function queryOf({ id }: SourceVersion): Readonly<Record<string, string>> {
-  return id === undefined ? {} : { versionId: id };
 }
 
 async function put(

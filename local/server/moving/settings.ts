@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { RequestRefused, type S3Endpoint } from '../../../shared/ports/s3-endpoint.ts';
 import { parsedXml } from '../../../shared/xml/reader.ts';
-import type { XmlElement } from '../../../shared/documents/element.ts';
+import { grantFields, groupsOf, ownerOf } from './grants.ts';
 import type { Ledger } from './ledger.ts';
 import { wholeOf } from './source-listing.ts';
 
@@ -20,15 +20,6 @@ const documents = [
   'lifecycle',
   'notification',
 ] as const;
-
-/** Permissions, by the headers that grant them. */
-const grants: Readonly<Record<string, string>> = {
-  READ: 'x-amz-grant-read',
-  WRITE: 'x-amz-grant-write',
-  READ_ACP: 'x-amz-grant-read-acp',
-  WRITE_ACP: 'x-amz-grant-write-acp',
-  FULL_CONTROL: 'x-amz-grant-full-control',
-};
 
 /** A bucket of an S3. */
 export interface BucketAt {
@@ -94,6 +85,18 @@ export async function versioningOf({ endpoint, bucket }: BucketAt): Promise<'Ena
   }
 }
 
+/** Tells whether a bucket has object lock. */
+export async function hasLock(at: BucketAt): Promise<boolean> {
+  const text = await settingOf(at, 'object-lock');
+  return text !== undefined && parsedXml(text).root.optional('ObjectLockEnabled')?.text === 'Enabled';
+}
+
+/** Tells whether the bucket has no ACLs that count. */
+export async function ignoresAcls(at: BucketAt): Promise<boolean> {
+  const text = await settingOf(at, 'ownershipControls');
+  return text?.includes('BucketOwnerEnforced') === true;
+}
+
 function put({ endpoint, bucket }: BucketAt, name: string, body: Uint8Array): Promise<unknown> {
   return endpoint.send({ method: 'PUT', bucket, query: { [name]: '' }, body });
 }
@@ -123,56 +126,15 @@ async function copyAcl(from: BucketAt, to: BucketAt, ledger: Ledger, isTrial: bo
   const [theirs, own] = [await settingOf(from, 'acl', ledger), await settingOf(to, 'acl')];
   if (theirs === undefined || own === undefined) return;
   const [wanted, present] = [parsedXml(theirs).root, parsedXml(own).root];
-  const ofOthers = grantsIn(wanted).filter(({ uri, id }) => uri === undefined && id !== ownerOf(wanted));
-  if (ofOthers.length > 0) {
-    ledger.note(
-      'changed',
-      { bucket: to.bucket },
-      `without ${ofOthers.length} of its grants, which are to accounts of the source`,
-    );
+  const { fields, others } = grantFields(wanted, ownerOf(present));
+  if (others > 0) {
+    const what = `without ${others} of its grants, which are to accounts of the source`;
+    ledger.note('changed', { bucket: to.bucket }, what);
   }
-  const groups = groupsOf(wanted);
-  if (groups.join() === groupsOf(present).join()) return;
-  const fields: Record<string, string> = { [grants['FULL_CONTROL']!]: `id="${ownerOf(present)}"` };
-  for (const { uri, permission } of grantsIn(wanted)) {
-    const field = grants[permission];
-    if (uri === undefined || field === undefined) continue;
-    fields[field] = [...(fields[field] === undefined ? [] : [fields[field]]), `uri="${uri}"`].join(', ');
-  }
+  if (groupsOf(wanted).join() === groupsOf(present).join()) return;
   const set = (): Promise<unknown> =>
     to.endpoint.send({ method: 'PUT', bucket: to.bucket, query: { acl: '' }, fields });
   await carryOut(set, 'its ACL', to, ledger, isTrial);
-}
-
-interface WrittenGrant {
-  readonly permission: string;
-  readonly uri: string | undefined;
-  readonly id: string | undefined;
-}
-
-function grantsIn(root: XmlElement): readonly WrittenGrant[] {
-  return root
-    .one('AccessControlList')
-    .many('Grant')
-    .map((grant) => {
-      const grantee = grant.one('Grantee');
-      return {
-        permission: grant.one('Permission').text,
-        uri: grantee.optional('URI')?.text,
-        id: grantee.optional('ID')?.text,
-      };
-    });
-}
-
-function groupsOf(root: XmlElement): readonly string[] {
-  return grantsIn(root)
-    .filter(({ uri }) => uri !== undefined)
-    .map(({ uri, permission }) => `${uri} ${permission}`)
-    .toSorted();
-}
-
-function ownerOf(root: XmlElement): string {
-  return root.optional('Owner')?.optional('ID')?.text ?? '';
 }
 
 /** Tells whether a document sets nothing, as that of notifications without rules. */

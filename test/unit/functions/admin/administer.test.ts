@@ -261,6 +261,7 @@ describe('administration', () => {
       'backup',
       'restore',
       'import',
+      'export',
       'scrub',
       'doctor',
       'compact',

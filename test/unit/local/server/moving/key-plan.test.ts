@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsedEtag, planKey } from '../../../../../local/server/moving/key-plan.ts';
+import {
+  comparedHere,
+  parsedEtag,
+  planKey as planOf,
+  type KeyPlan,
+} from '../../../../../local/server/moving/key-plan.ts';
 import type { SourceVersion } from '../../../../../local/server/moving/source-listing.ts';
 import type { Version } from '../../../../../shared/storage/versions/versions.ts';
 import { runs } from '../../../../support/runs/runs.ts';
+
+const planKey = (source: readonly SourceVersion[], here: readonly Version[]): KeyPlan<Version> =>
+  planOf(source, here, comparedHere);
 
 /** A version, wherever it is. */
 interface Shown {
@@ -100,7 +108,7 @@ describe('the plan of a key', () => {
         missing: source,
         passedOver: [],
         extra: [],
-        isWrittenHere: false,
+        isWrittenThere: false,
         same: 0,
       });
       expect(planKey(source, whole)).toMatchObject({ missing: [], passedOver: [], extra: [], same: source.length });
@@ -136,8 +144,31 @@ describe('the plan of a key', () => {
 
   it('tells of a key whose newest version is only here', () => {
     property((source, here) => {
-      const { extra, isWrittenHere } = planKey(source, here);
-      expect(isWrittenHere).toBe(extra.length > 0 && extra[0] === here.at(-1));
+      const { extra, isWrittenThere } = planKey(source, here);
+      expect(isWrittenThere).toBe(extra.length > 0 && extra[0] === here.at(-1));
+    });
+  });
+});
+
+describe('the plan of a key whose versions are told apart by their content alone', () => {
+  const comparison = {
+    isSame: (one: SourceVersion, other: SourceVersion) => one.etag === other.etag,
+    isReplaced: () => false,
+  };
+  const versions = (contents: string): readonly SourceVersion[] =>
+    [...contents].map((etag, at) => ({ id: `v${at}`, marker: false, size: 1, etag, lastModified: at }));
+  it.each([
+    ['ABA', 'A', { missing: 'BA', same: 1 }],
+    ['BA', 'ABA', { same: 2, extra: 'A' }],
+    ['AAA', 'AA', { missing: 'A', same: 2 }],
+    ['AB', 'AX', { missing: 'B', same: 1, extra: 'X' }],
+    ['ABC', 'BC', { passedOver: 'A', same: 2 }],
+  ])('takes the longest history for the same: %s, of which there is %s', (source, held, wanted) => {
+    const { missing, passedOver, extra, same } = planOf(versions(source), versions(held), comparison);
+    const text = (some: readonly SourceVersion[]): string => some.map(({ etag }) => etag).join('');
+    expect({ missing: text(missing), passedOver: text(passedOver), extra: text(extra), same }).toEqual({
+      ...{ missing: '', passedOver: '', extra: '' },
+      ...wanted,
     });
   });
 });
