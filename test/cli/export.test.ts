@@ -245,6 +245,15 @@ describe('an export', () => {
     expect(await exported(Bucket)).toMatchObject({ versions: 1, same: 2, examples: [] });
   });
 
+  it('copies all buckets of a project', async () => {
+    const Bucket = 'one-of-all';
+    await here.send(new CreateBucketCommand({ Bucket }));
+    await here.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'a' }));
+    expect(await exported('', ['--project', 'main@example.test'])).toMatchObject({ versions: 1, examples: [] });
+    expect(await listed(there, Bucket)).toEqual(await listed(here, Bucket));
+    expect(await exported('', ['--project', 'other@example.test'])).toMatchObject({ versions: 0, same: 0 });
+  });
+
   it('is refused in one line where nothing can be copied', async () => {
     const cases = [
       ['missing', [], {}, 1, /there is no bucket missing here/],

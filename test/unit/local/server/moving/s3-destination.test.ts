@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ByteRate } from '../../../../../local/server/moving/byte-rate.ts';
 import { copyBucket } from '../../../../../local/server/moving/copy-bucket.ts';
@@ -28,18 +29,18 @@ const put = (key: string, text: string, fields: S3Request['fields'] = {}): Promi
 const remove = (key: string): Promise<unknown> => endpoint.send({ method: 'DELETE', bucket: 'origin', key });
 
 /** Copies one bucket to the other. */
-async function copied(target: S3Endpoint = endpoint): Promise<Ledger> {
+async function copied(target: S3Endpoint = endpoint, origin = 'origin'): Promise<Ledger> {
   const ledger = new Ledger(
     () => undefined,
     () => undefined,
   );
   const to = new S3Destination({
-    source: { endpoint, bucket: 'origin' },
+    source: { endpoint, bucket: origin },
     target: { endpoint: target, bucket: 'copies' },
     ...{ clock, rate: new ByteRate(Infinity, clock) },
     ...{ isVersioned: true, isLocked: false, owner: owner.project.id },
   });
-  const listed = { endpoint, bucket: 'origin', prefix: '', isVersioned: true };
+  const listed = { endpoint, bucket: origin, prefix: '', isVersioned: true };
   await copyBucket({ listed, to, ledger, removes: false, isTrial: false });
   return ledger;
 }
@@ -129,5 +130,30 @@ describe('a copy to an S3', () => {
     const { fields } = await endpoint.send({ method: 'HEAD', bucket: 'copies', key: 'a' });
     expect(fields).toMatchObject({ 'x-amz-meta-is': 'kept' });
     expect(fields).not.toHaveProperty('x-amz-storage-class');
+  });
+
+  it('is not made of what a customer key encrypts, which is told, and newer versions are copied', async () => {
+    const key = Buffer.alloc(32, 7);
+    await put('a', 'sealed', {
+      'x-amz-server-side-encryption-customer-algorithm': 'AES256',
+      'x-amz-server-side-encryption-customer-key': key.toString('base64'),
+      'x-amz-server-side-encryption-customer-key-md5': createHash('md5').update(key).digest('base64'),
+    });
+    await put('a', 'open');
+    expect(await copied()).toMatchObject({
+      versions: 1,
+      examples: [{ kind: 'missing', key: 'a', what: expect.stringContaining('SSE-C') as string }],
+    });
+  });
+
+  it('is without a lock where the bucket has none, which is told', async () => {
+    const lock = { 'x-amz-bucket-object-lock-enabled': 'true' };
+    await endpoint.send({ method: 'PUT', bucket: 'locked', fields: lock });
+    const fields = { 'x-amz-object-lock-legal-hold': 'ON' };
+    await endpoint.send({ method: 'PUT', bucket: 'locked', key: 'a', body: Buffer.from('x'), fields });
+    expect(await copied(endpoint, 'locked')).toMatchObject({
+      versions: 1,
+      examples: [{ kind: 'changed', key: 'a', what: 'copied without its lock, as the bucket has none' }],
+    });
   });
 });
