@@ -1,5 +1,6 @@
 import type { S3Place } from '../ports/backup-target.ts';
 import { read } from './option-values.ts';
+import { s3AddressOf } from './s3-address.ts';
 
 const refusal =
   "Must be a directory, or like s3://bucket/prefix?endpoint=https://s3.example.com&region=us-east-1; credentials are those of AWS's SDK.";
@@ -11,13 +12,10 @@ export const backupPlace = read((text, refuse) =>
 
 /** Returns the place in an S3; undefined for the path of a directory. */
 export function s3PlaceOf(text: string): S3Place | undefined {
-  const url = isS3(text) ? URL.parse(text) : undefined;
-  if (!url || url.host === '' || url.username !== '' || url.port !== '' || url.hash !== '') return undefined;
-  const { endpoint, region, ...others } = Object.fromEntries(url.searchParams);
-  const isReachable = endpoint === undefined || /^https?:$/.test(URL.parse(endpoint)?.protocol ?? '');
-  if (!isReachable || Object.keys(others).length > 0) return undefined;
-  const path = decodeURIComponent(url.pathname).replace(/^\//, '');
-  return { bucket: url.host, prefix: path === '' || path.endsWith('/') ? path : `${path}/`, endpoint, region };
+  const address = s3AddressOf(text);
+  if (address?.bucket === undefined) return undefined;
+  const { bucket, prefix, endpoint, region } = address;
+  return { bucket, prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`, endpoint, region };
 }
 
 function isS3(text: string): boolean {

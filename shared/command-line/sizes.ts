@@ -10,6 +10,9 @@ const decimal = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 /** `10TiB`, `512 MiB`, `500MB` (of a million bytes) or `1000`, in bytes. */
 export const size = read((text, refuse) => bytesOf(text) ?? refuse(sizeRefusal('')));
 
+/** What {@link size} reads, but not 0: bytes in a second. */
+export const byteRate = read((text, refuse) => bytesOf(text) || refuse(sizeRefusal('; not 0')));
+
 /** What {@link size} reads, or `default`. */
 export const chosenSize = read<Chosen>((text, refuse) =>
   text === 'default' ? text : (bytesOf(text) ?? refuse(sizeRefusal('; or default'))),

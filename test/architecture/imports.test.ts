@@ -220,7 +220,9 @@ describe('an authorisation', () => {
     const importers = importersOf('shared/storage/version-changes/service-authorisation.ts');
     expect(importers.length).toBeGreaterThan(5);
     expect(
-      importers.filter((file) => !/^(local\/(cli|server\/first-start)|shared\/(storage|lifecycle|scrub))\//.test(file)),
+      importers.filter(
+        (file) => !/^(local\/(cli|server\/(first-start|moving))|shared\/(storage|lifecycle|scrub))\//.test(file),
+      ),
     ).toEqual([]);
   });
 

@@ -8,7 +8,9 @@ import { customerFamily } from './customer.ts';
 import { doctorCommand } from './doctor.ts';
 import { envCommand } from './env.ts';
 import { eventsFamily } from './events.ts';
+import { exportCommand } from './export.ts';
 import { jobFamily } from './job.ts';
+import { importCommand } from './import.ts';
 import { keyFamily } from './key.ts';
 import { linkFamily } from './link.ts';
 import { metricsFamily } from './metrics.ts';
@@ -37,6 +39,8 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
       releaseCommand,
       backupFamily,
       restoreCommand,
+      importCommand,
+      exportCommand,
       scrubCommand,
       doctorCommand,
       compactCommand,

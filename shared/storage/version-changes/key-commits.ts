@@ -1,6 +1,6 @@
 import { S3Error } from '../../errors/s3-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { day } from '../../ports/durations.ts';
+import { day, second } from '../../ports/durations.ts';
 import type { Change, Condition, ItemKey, KeyValueTable, WriteOutcome } from '../../ports/key-value-table.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Bucket } from '../buckets/bucket.ts';
@@ -100,9 +100,9 @@ export class KeyCommits {
    * Returns the retention of a new version: its own, or else the default of its bucket, which begins at the time of the commit. The
    * later of two clocks counts, so that one that was set back shortens nothing.
    */
-  async retentionOf({ objectLock }: Bucket, { retention, marker }: Unplaced): Promise<Retention | undefined> {
+  async retentionOf({ objectLock }: Bucket, { retention, marker, imported }: Unplaced): Promise<Retention | undefined> {
     const { mode, days = 0, years = 0 } = objectLock?.defaultRetention ?? {};
-    if (retention || mode === undefined || marker) return retention;
+    if (retention || mode === undefined || marker || imported) return retention;
     const { table, clock } = this.#deps;
     const end = new Date(Math.max(clock.now(), await lockTime(table, clock.now())));
     end.setUTCFullYear(end.getUTCFullYear() + years);
@@ -110,7 +110,7 @@ export class KeyCommits {
   }
 
   /** Returns the version that will replace `before` as the current one, with a later instance. */
-  version(bucket: Bucket, fresh: Unplaced, before: CurrentVersion | undefined): Version {
+  version(bucket: Bucket, { imported, ...fresh }: Unplaced, before: CurrentVersion | undefined): Version {
     const { clock, randomness } = this.#deps;
     const now = clock.now();
     const sequence = nextSequence(now, before && sequenceOf(before.instance));
@@ -118,10 +118,11 @@ export class KeyCommits {
       ...fresh,
       instance: instanceId(sequence, randomness),
       token: writeToken(randomness),
-      named: bucket.versioning === 'on',
+      named: imported?.named ?? bucket.versioning === 'on',
       foreign: fresh.owner === bucket.project ? undefined : true,
       previousVersion: undefined,
-      lastModified: fresh.lastModified ?? now,
+      // That of the instance needs no attribute; it is ahead of the clock after many writes at once.
+      lastModified: fresh.lastModified ?? (Math.abs(now - sequence.ms) > second ? now : sequence.ms),
       replacedAt: undefined,
     };
   }

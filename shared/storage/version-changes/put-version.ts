@@ -50,7 +50,9 @@ export class Puts {
         guard?.(live(before));
         const retention = await this.#commits.retentionOf(bucket, fresh);
         const version = this.#commits.version(bucket, { ...fresh, retention }, before);
-        const commit = blind ? chain.blindPut(version) : await chain.put(before, version);
+        const commit = blind
+          ? chain.blindPut(version)
+          : await chain.put(before, version, fresh.imported && fresh.lastModified);
         let lost: Lost = conflict;
         if (commit?.currentVersion) {
           const { changes, conditions } = (await extras?.(commit.currentVersion, before, bucket)) ?? alone;

@@ -46,7 +46,10 @@ export type LifecycleRemoval = {
     }
 );
 
-/** The operator empties a bucket: the current version, or delete marker, is removed permanently, and the one before becomes current. */
+/**
+ * The operator empties a bucket, or an import removes what the source no longer has. The version that the authorisation names, or else the
+ * current one, is removed permanently; if it was current, the one before becomes current.
+ */
 export interface OperatorRemoval {
   readonly by: 'operator';
   readonly authorisation: ServiceAuthorisation;

@@ -44,7 +44,7 @@ export class Removals {
       case 'lifecycle':
         return removal.expires === 'object' ? this.#expire(removal) : this.#removeAsSeen(removal);
       case 'operator':
-        return this.#removeCurrent(removal);
+        return this.#removeAsOperator(removal);
       case 'writer':
         return this.#takeBack(removal);
       case 'purge':
@@ -144,10 +144,12 @@ export class Removals {
     );
   }
 
-  async #removeCurrent({ authorisation }: OperatorRemoval): Promise<Removed> {
-    const { bucket, key } = authorisation;
+  async #removeAsOperator({ authorisation }: OperatorRemoval): Promise<Removed> {
+    const { bucket, key, versionId } = authorisation;
     const override = 'nothing';
-    const remove = () => this.#removeFound(bucket, key, (chain) => chain.findCurrent(), { authorisation, override });
+    const find = (chain: VersionChain): Promise<Found | undefined> =>
+      versionId === undefined ? chain.findCurrent() : chain.find(versionId);
+    const remove = () => this.#removeFound(bucket, key, find, { authorisation, override });
     return this.#commits.inTurn(bucket, key, remove);
   }
 

@@ -192,9 +192,10 @@ export class VersionChain {
 
   /**
    * Returns the commit in which `version` replaces `before` as the current one. A null version replaces the key's former one.
+   * @param at when it did, in milliseconds since the epoch
    * @throws LockedVersion
    */
-  async put(before: CurrentVersion | undefined, version: Version): Promise<Commit | undefined> {
+  async put(before: CurrentVersion | undefined, version: Version, at = this.#deps.now()): Promise<Commit | undefined> {
     if (before === undefined) {
       const currentVersion = { ...version, ...alone };
       return { currentVersion, changes: [this.#putCurrent(currentVersion, { is: 'absent' })] };
@@ -204,7 +205,7 @@ export class VersionChain {
       const currentVersion = { ...version, previousVersion: before.previousVersion, ...countsOf(before) };
       return { currentVersion, changes: [this.#putCurrent(currentVersion, tokenIs(before.token))] };
     }
-    const demoted = { ...before, token: this.#deps.token(), replacedAt: this.#deps.now() };
+    const demoted = { ...before, token: this.#deps.token(), replacedAt: at };
     const currentVersion: CurrentVersion = {
       ...version,
       previousVersion: before.instance,

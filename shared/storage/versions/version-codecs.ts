@@ -34,13 +34,13 @@ export function owner(name: string): Codec<string> {
   };
 }
 
-/** Returns a codec for a time in milliseconds, omitted if it is within a second of the instance's. */
+/** Returns a codec for a time in milliseconds, omitted if it is the instance's. */
 export function lastModified(name: string, instance: string): Codec<number> {
   return {
     stored: [name],
     alsoReads: [instance],
     write: (item, value) => {
-      if (Math.abs(value - madeAt(item[instance] as string)) > 1000) item[name] = value;
+      if (value !== madeAt(item[instance] as string)) item[name] = value;
     },
     read: (item) => (item[name] as number | undefined) ?? madeAt(item[instance] as string),
   };

@@ -26,9 +26,17 @@ export type SystemMetadata = Pick<Version, NamesOf<'metadata'>>;
 
 /** A version before it has a position in the version chain. */
 export type Unplaced = Pick<Version, Exclude<NamesOf<Exclude<BelongsTo, 'place'>>, 'lastModified'>> & {
-  /** Milliseconds since the epoch; undefined: now. Only a renamed object has it, to keep its Last-Modified. */
+  /** Milliseconds since the epoch; undefined: now. Only a renamed or an imported object has it, to keep its Last-Modified. */
   readonly lastModified?: number;
+  /** Set by an operator's import alone. */
+  readonly imported?: Imported;
 };
+
+/** What a version keeps of the store that it is imported from, besides its Last-Modified. Its lock is that of the source as well, or none. */
+interface Imported {
+  /** False: the null version, whatever the versioning of the bucket. */
+  readonly named: boolean;
+}
 
 const rows = Object.entries<VersionAttribute>(versionAttributes);
 
@@ -126,7 +134,7 @@ const longest = Object.fromEntries(
   Object.entries<VersionAttribute>({ ...versionAttributes, ...currentVersionAttributes })
     .filter(([, row]) => 'longest' in row)
     .map(([name, row]) => [name, row.longest]),
-) as Omit<CurrentVersion, Exclude<keyof Unplaced, 'lastModified'>>;
+) as Omit<CurrentVersion, Exclude<keyof Unplaced, 'lastModified' | 'imported'>>;
 
 /** Tells whether a version with inline object attributes fits into one write unit, whatever its later position in the chain. */
 export function fitsInline(key: string, version: Unplaced): boolean {

@@ -260,6 +260,8 @@ describe('administration', () => {
       'release',
       'backup',
       'restore',
+      'import',
+      'export',
       'scrub',
       'doctor',
       'compact',

@@ -144,6 +144,12 @@ describe('every attribute', () => {
     expect(some(decodeVersion(encodeVersion(marker)), own)).toEqual(some(marker, own));
   });
 
+  it.each([0, 1, -1, 999])('keeps a time %i ms after that of the instance', (later) => {
+    const timed = { ...full, lastModified: madeAt(full.instance) + later };
+    const item = encodeCurrentVersion(timed);
+    expect([decodeCurrentVersion(item).lastModified, 'w' in item]).toEqual([timed.lastModified, later !== 0]);
+  });
+
   it('that listings of objects show is read in place', () => {
     const names = ['marker', 'size', 'partCount', 'content', 'owner', 'storageClass', 'lastModified'] as const;
     const show = (version: CurrentVersion): ListedVersion => {

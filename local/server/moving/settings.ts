@@ -1,0 +1,152 @@
+import { OperatorError } from '../../../shared/errors/operator-error.ts';
+import { RequestRefused, type S3Endpoint } from '../../../shared/ports/s3-endpoint.ts';
+import { parsedXml } from '../../../shared/xml/reader.ts';
+import { grantFields, groupsOf, ownerOf } from './grants.ts';
+import type { Ledger } from './ledger.ts';
+import { wholeOf } from './source-listing.ts';
+
+const maxSetting = 1024 * 1024;
+
+/** The settings of buckets that are documents, by their subresources, in an order in which each is accepted. */
+const documents = [
+  'ownershipControls',
+  'publicAccessBlock',
+  'encryption',
+  'tagging',
+  'cors',
+  'website',
+  'object-lock',
+  'policy',
+  'lifecycle',
+  'notification',
+] as const;
+
+/** A bucket of an S3. */
+export interface BucketAt {
+  readonly endpoint: S3Endpoint;
+  readonly bucket: string;
+}
+
+/**
+ * Sets a bucket as another one is set, as far as the service of the bucket accepts that.
+ * @param options.isTrial only notes what differs
+ */
+export async function copySettings(
+  from: BucketAt,
+  to: BucketAt,
+  ledger: Ledger,
+  { isTrial }: { readonly isTrial: boolean },
+): Promise<void> {
+  for (const name of documents) {
+    const [wanted, present] = [await settingOf(from, name, ledger), await settingOf(to, name)];
+    const isThere = (text: string | undefined): text is string => text !== undefined && !isEmpty(text);
+    if (!isThere(wanted)) {
+      if (isThere(present)) ledger.note('extra', { bucket: to.bucket }, `its ${name} is only there`);
+    } else if (present === undefined || essence(wanted) !== essence(present)) {
+      const set = (): Promise<unknown> => put(to, name, Buffer.from(wanted));
+      await carryOut(set, `its ${name}`, to, ledger, isTrial);
+    }
+  }
+  await copyAcl(from, to, ledger, isTrial);
+}
+
+/**
+ * Returns a setting of a bucket; undefined if it has none, or if there is no such setting.
+ * @param ledger notes a setting that may not be read
+ */
+export async function settingOf(
+  { endpoint, bucket }: BucketAt,
+  name: string,
+  ledger?: Ledger,
+): Promise<string | undefined> {
+  try {
+    const { bytes } = await endpoint.send({ method: 'GET', bucket, query: { [name]: '' } });
+    return (await wholeOf(bytes, maxSetting)).toString();
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    if (![404, 405, 501].includes(error.status)) ledger?.note('missing', { bucket }, `its ${name}: ${error.code}`);
+    return undefined;
+  }
+}
+
+/**
+ * Returns the versioning of a bucket; undefined if it never had any, or its service knows none.
+ * @throws OperatorError if it cannot be read, as for a bucket that is missing
+ */
+export async function versioningOf({ endpoint, bucket }: BucketAt): Promise<'Enabled' | 'Suspended' | undefined> {
+  try {
+    const { bytes } = await endpoint.send({ method: 'GET', bucket, query: { versioning: '' } });
+    const status = parsedXml(await wholeOf(bytes, maxSetting)).root.optional('Status')?.text;
+    return status === 'Enabled' || status === 'Suspended' ? status : undefined;
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    if (error.status === 501 || error.status === 405) return undefined;
+    throw new OperatorError(`cannot read ${bucket} of ${endpoint.name}: ${error.code}: ${error.message}`);
+  }
+}
+
+/** Tells whether a bucket has object lock. */
+export async function hasLock(at: BucketAt): Promise<boolean> {
+  const text = await settingOf(at, 'object-lock');
+  return text !== undefined && parsedXml(text).root.optional('ObjectLockEnabled')?.text === 'Enabled';
+}
+
+/** Tells whether the bucket has no ACLs that count. */
+export async function ignoresAcls(at: BucketAt): Promise<boolean> {
+  const text = await settingOf(at, 'ownershipControls');
+  return text?.includes('BucketOwnerEnforced') === true;
+}
+
+function put({ endpoint, bucket }: BucketAt, name: string, body: Uint8Array): Promise<unknown> {
+  return endpoint.send({ method: 'PUT', bucket, query: { [name]: '' }, body });
+}
+
+async function carryOut(
+  set: () => Promise<unknown>,
+  what: string,
+  { bucket }: BucketAt,
+  ledger: Ledger,
+  isTrial: boolean,
+): Promise<void> {
+  if (isTrial) {
+    ledger.note('missing', { bucket }, `${what} differs`);
+    return;
+  }
+  try {
+    await set();
+    ledger.settings += 1;
+  } catch (error) {
+    if (!(error instanceof RequestRefused)) throw error;
+    ledger.note('missing', { bucket }, `${what} is refused: ${error.code}: ${error.message}`);
+  }
+}
+
+/** Copies grants to groups: accounts of another store are nobody here. */
+async function copyAcl(from: BucketAt, to: BucketAt, ledger: Ledger, isTrial: boolean): Promise<void> {
+  const [theirs, own] = [await settingOf(from, 'acl', ledger), await settingOf(to, 'acl')];
+  if (theirs === undefined || own === undefined) return;
+  const [wanted, present] = [parsedXml(theirs).root, parsedXml(own).root];
+  const { fields, others } = grantFields(wanted, ownerOf(present));
+  if (others > 0) {
+    const what = `without ${others} of its grants, which are to accounts of the source`;
+    ledger.note('changed', { bucket: to.bucket }, what);
+  }
+  if (groupsOf(wanted).join() === groupsOf(present).join()) return;
+  const set = (): Promise<unknown> =>
+    to.endpoint.send({ method: 'PUT', bucket: to.bucket, query: { acl: '' }, fields });
+  await carryOut(set, 'its ACL', to, ledger, isTrial);
+}
+
+/** Tells whether a document sets nothing, as that of notifications without rules. */
+function isEmpty(text: string): boolean {
+  return text.trimStart().startsWith('<') && parsedXml(text).root.children.length === 0;
+}
+
+/** Returns a document without what two services write differently, and what means nothing. */
+function essence(text: string): string {
+  return text
+    .replace(/^\s*<\?[^>]*\?>/, '')
+    .replaceAll(/ xmlns(?::xsi)?="[^"]*"/g, '')
+    .replaceAll(/>[ \t\r\n]+</g, '><')
+    .trim();
+}
