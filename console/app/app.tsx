@@ -52,6 +52,7 @@ export function App() {
 
 // Pages other than the first one are loaded when they are opened.
 const loadSettings = async () => (await import('../pages/settings/settings-page.tsx')).SettingsPage;
+const loadPeople = async () => (await import('../pages/people/people-page.tsx')).PeoplePage;
 const loadProfile = async () => (await import('../pages/profile/profile-page.tsx')).ProfilePage;
 const loadActivity = async () => (await import('../pages/activity/activity-page.tsx')).ActivityPage;
 
@@ -71,6 +72,8 @@ function Page() {
       return <TransfersPage />;
     case 'activity':
       return <Suspended load={loadActivity} props={{}} />;
+    case 'people':
+      return <Suspended load={loadPeople} props={present.user === undefined ? {} : { user: present.user }} />;
     case 'profile':
       return <Suspended load={loadProfile} props={{}} />;
     case 'unknown':

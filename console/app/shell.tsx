@@ -63,6 +63,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         <nav class="row" aria-label="Stillage">
           <TopLink to="transfers" icon="transfers" count={activeJobs.value.length} failed={failedJobs.value.length} />
           <TopLink to="activity" icon="activity" />
+          <TopLink to="people" icon="people" />
           <TopLink to="profile" icon="user" />
         </nav>
       </header>
@@ -85,8 +86,8 @@ function TopLink({
   count = 0,
   failed = 0,
 }: {
-  readonly to: 'transfers' | 'activity' | 'profile';
-  readonly icon: 'transfers' | 'activity' | 'user';
+  readonly to: 'transfers' | 'activity' | 'people' | 'profile';
+  readonly icon: 'transfers' | 'activity' | 'people' | 'user';
   readonly count?: number;
   readonly failed?: number;
 }) {

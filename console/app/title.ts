@@ -20,6 +20,8 @@ function namesOf(shown: Route): readonly string[] {
     }
     case 'settings':
       return [settings.title(shown.bucket)];
+    case 'people':
+      return shown.user === undefined ? [shell.people] : [shown.user, shell.people];
     case 'unknown':
       return [shell.notFound];
     default:

@@ -1,5 +1,6 @@
 import { encodePath, encodeQuery } from '../s3/address.ts';
 import type { S3Request } from '../s3/client.ts';
+import { formOf, type IamAction } from '../s3/iam-action.ts';
 
 /** The service that commands address, as in `--endpoint-url`. */
 export interface Target {
@@ -38,6 +39,32 @@ export function awsCommand({ endpoint }: Target, ...words: readonly string[]): s
   return ['aws', '--endpoint-url', endpoint, ...words].map(quote).join(' ');
 }
 
+/** The command of the AWS CLI for an action of IAM: `aws … iam list-users`. */
+export function iamCommand(target: Target, { name, parameters }: IamAction): string {
+  const words = Object.entries(parameters).flatMap(([parameter, value]) => {
+    const values = value === undefined ? [] : Array.isArray(value) ? (value as readonly unknown[]) : [value];
+    if (values.length === 0) return [];
+    return [
+      `--${dashed(parameter)}`,
+      ...values.map((each) => (typeof each === 'string' ? onOneLine(each) : JSON.stringify(each))),
+    ];
+  });
+  return awsCommand(target, 'iam', dashed(name), ...words);
+}
+
+/** `ListUsers` → `list-users` */
+const dashed = (name: string): string => name.replace(/\B[A-Z]/g, '-$&').toLowerCase();
+
+/** Policies need no lines in a command. */
+function onOneLine(text: string): string {
+  if (!text.includes('\n')) return text;
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** A curl command that signs with the keys of the environment. Redirects nothing to disk, and holds no secret. */
 export function curlCommand(target: Target, request: S3Request): string {
   const path = encodePath(
@@ -50,17 +77,19 @@ export function curlCommand(target: Target, request: S3Request): string {
   const query = encodeQuery(request.query ?? {});
   const headers = Object.entries(request.headers ?? {}).flatMap(([name, value]) => ['-H', quote(`${name}: ${value}`)]);
   const method = request.method === 'HEAD' ? ['--head'] : request.method === 'GET' ? [] : ['-X', request.method];
-  const body = request.body === undefined ? [] : ['--data-binary', quote(request.body)];
+  const { action } = request;
+  const content = action === undefined ? request.body : formOf(action);
+  const body = content === undefined ? [] : ['--data-binary', quote(content)];
   return [
     'curl',
     ...method,
     '--path-as-is',
     '--aws-sigv4',
-    quote(`aws:amz:${target.region}:s3`),
+    quote(`aws:amz:${target.region}:${action === undefined ? 's3' : 'iam'}`),
     '--user',
     '"$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"',
     // curl adds it by itself only since version 8.
-    ...['-H', quote('x-amz-content-sha256: UNSIGNED-PAYLOAD')],
+    ...(action === undefined ? ['-H', quote('x-amz-content-sha256: UNSIGNED-PAYLOAD')] : []),
     ...headers,
     ...body,
     quote(`${target.endpoint}${path}${query === '' ? '' : `?${query}`}`),
@@ -135,6 +164,7 @@ const options: Readonly<Record<string, string>> = {
  * there) returns curl's.
  */
 export function commandOf(target: Target, request: S3Request): string {
+  if (request.action !== undefined) return iamCommand(target, request.action);
   const level = request.bucket === undefined ? 'service' : request.key === undefined ? 'bucket' : 'object';
   const query = request.query ?? {};
   const isCopy = request.headers?.['x-amz-copy-source'] !== undefined;

@@ -1,5 +1,6 @@
 import { isUnreachable, type Query } from './address.ts';
 import { failureOf, offline, S3Failure } from './failure.ts';
+import { formOf, parametersOf, type IamAction } from './iam-action.ts';
 import { sha256Hex } from './secret-key.ts';
 import { presign, signRequest, type Signer, type SignedRequest } from './sign.ts';
 import { parseXml } from './xml.ts';
@@ -15,6 +16,8 @@ export interface S3Request {
   readonly headers?: Readonly<Record<string, string>>;
   /** A document; {@link S3Client.upload} sends the bytes of objects. */
   readonly body?: string;
+  /** What a request to IAM asks, in place of a body. */
+  readonly action?: IamAction;
   readonly signal?: AbortSignal | undefined;
   /** True for a request that does more if it is executed twice: it is repeated only if the service says that it did nothing. */
   readonly once?: boolean;
@@ -82,17 +85,23 @@ export class S3Client {
   /** Sends a request and returns the response. @throws S3Failure for a status other than 2xx */
   async send(request: S3Request): Promise<Response> {
     const path = pathOf(request);
-    const payloadHash = request.body === undefined ? emptyHash : await sha256Hex(request.body);
+    const { body, type } = contentOf(request);
+    const payloadHash = body === undefined ? emptyHash : await sha256Hex(body);
     for (let attempt = 1; ; attempt++) {
-      const headers = {
-        ...(request.body === undefined ? {} : { 'content-type': 'application/xml' }),
-        ...request.headers,
-      };
-      const unsigned = { method: request.method, path, query: queryOf(request), headers, payloadHash };
+      const headers = { ...(body === undefined ? {} : { 'content-type': type }), ...request.headers };
+      const service = request.action === undefined ? 's3' : 'iam';
+      const unsigned = {
+        service,
+        method: request.method,
+        path,
+        query: queryOf(request),
+        headers,
+        payloadHash,
+      } as const;
       const signed = await signRequest(this.signer, unsigned, this.now());
       const started = performance.now();
       try {
-        const response = await this.fetch(request, signed);
+        const response = await this.fetch(request, signed, body);
         this.learnDate(response.headers);
         if (response.ok) {
           this.note(request, started, response.status, response.headers.get('x-amz-request-id') ?? '');
@@ -127,12 +136,13 @@ export class S3Client {
     const payloadHash =
       upload.body.size <= maxHashed ? await sha256Hex(await upload.body.arrayBuffer()) : 'UNSIGNED-PAYLOAD';
     const unsigned = {
+      service: 's3',
       method: 'PUT',
       path,
       query: queryOf(request),
       headers: { ...upload.headers },
       payloadHash,
-    };
+    } as const;
     const signed = await signRequest(this.signer, unsigned, this.now());
     const started = performance.now();
     try {
@@ -166,11 +176,11 @@ export class S3Client {
     return new Date(Date.now() + this.skew);
   }
 
-  private fetch(request: S3Request, { url, headers }: SignedRequest): Promise<Response> {
+  private fetch(request: S3Request, { url, headers }: SignedRequest, body: string | undefined): Promise<Response> {
     return fetch(url, {
       method: request.method,
       headers,
-      ...(request.body !== undefined && { body: request.body }),
+      ...(body !== undefined && { body }),
       ...(request.signal && { signal: request.signal }),
       credentials: 'omit',
       cache: storesHeaders(request) ? 'force-cache' : 'no-store',
@@ -181,7 +191,8 @@ export class S3Client {
 
   private async mayRepeat(request: S3Request, failure: S3Failure, attempt: number): Promise<boolean> {
     if (this.learnClock(failure)) return attempt === 1;
-    const isBusy = failure.status === 503 || (failure.status === 500 && request.once !== true);
+    const isBusy =
+      failure.status === 503 || failure.code === 'Throttling' || (failure.status === 500 && request.once !== true);
     const isLost = failure.code === 'Offline' && (request.method === 'GET' || request.method === 'HEAD') && attempt < 3;
     if (request.signal?.aborted || !(isBusy || isLost)) return false;
     await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** attempt));
@@ -222,7 +233,13 @@ export class S3Client {
 
 /** Returns whether a failure is about the access key itself, and not about what was asked. */
 export const isOfKey = ({ code }: S3Failure): boolean =>
-  ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'UserSuspended'].includes(code);
+  ['InvalidAccessKeyId', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'UserSuspended'].includes(code);
+
+/** The body of a request, and its type. */
+function contentOf({ body, action }: S3Request): { readonly body: string | undefined; readonly type: string } {
+  if (action === undefined) return { body, type: 'application/xml' };
+  return { body: formOf(action), type: 'application/x-www-form-urlencoded; charset=utf-8' };
+}
 
 function pathOf({ bucket, key }: Pick<S3Request, 'bucket' | 'key'>): string {
   if (bucket === undefined) return '/';
@@ -247,8 +264,10 @@ function queryOf(request: Pick<S3Request, 'method' | 'key' | 'query'>): Query {
   return storesHeaders(request) ? { ...query, 'x-id': crypto.getRandomValues(new Uint32Array(4)).join('-') } : query;
 }
 
-/** `/bucket/key?list-type=2`: the readable form. */
-function targetOf({ bucket, key, query }: Pick<S3Request, 'bucket' | 'key' | 'query'>): string {
+/** `/bucket/key?list-type=2`, or `iam:ListUsers`: the readable form. */
+function targetOf({ bucket, key, query, action }: S3Request): string {
+  if (action !== undefined)
+    return [`iam:${action.name}`, ...parametersOf(action).map((each) => each.join('='))].join(' ');
   const parameters = Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const text = parameters.map(([name, value]) => (value === '' ? name : `${name}=${value}`)).join('&');
   const path = bucket === undefined ? '/' : key === undefined ? `/${bucket}` : `/${bucket}/${key}`;

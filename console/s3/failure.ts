@@ -7,6 +7,8 @@ export class S3Failure extends Error {
   readonly requestId: string;
   /** The time of the service, in errors about this machine's clock. */
   readonly serverTime: string;
+  /** The right that the caller does not have, where the service names it: `iam:ListUsers`. */
+  readonly missingRight: string;
 
   constructor(failure: { status: number; code: string; message: string; requestId: string; serverTime?: string }) {
     super(failure.message);
@@ -15,6 +17,7 @@ export class S3Failure extends Error {
     this.code = failure.code;
     this.requestId = failure.requestId;
     this.serverTime = failure.serverTime ?? '';
+    this.missingRight = /not authorized to perform: (\w+:\w+)/.exec(failure.message)?.[1] ?? '';
   }
 }
 

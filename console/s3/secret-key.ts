@@ -36,9 +36,14 @@ async function mac(key: SecretKey, text: string): Promise<Bytes> {
 }
 
 /** Derives the signing key of a day: `AWS4` + secret → date → region → service → terminator, each a key that cannot be read. */
-export async function deriveSigningKey(secret: SecretKey, date: string, region: string): Promise<SecretKey> {
+export async function deriveSigningKey(
+  secret: SecretKey,
+  date: string,
+  region: string,
+  service: string,
+): Promise<SecretKey> {
   let key = secret;
-  for (const step of [date, region, 's3', 'aws4_request']) {
+  for (const step of [date, region, service, 'aws4_request']) {
     const bytes = await mac(key, step);
     key =
       secret.kind === 'webcrypto'

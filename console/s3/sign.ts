@@ -15,7 +15,11 @@ export interface Signer {
   readonly credentials: Credentials;
 }
 
+/** The services that requests are signed for. */
+type Service = 's3' | 'iam';
+
 export interface UnsignedRequest {
+  readonly service: Service;
   readonly method: string;
   /** The path before encoding: `/bucket/key`. */
   readonly path: string;
@@ -54,8 +58,8 @@ export async function signRequest(signer: Signer, request: UnsignedRequest, now:
     names.join(';'),
     request.payloadHash,
   ].join('\n');
-  const scope = `${date.slice(0, 8)}/${signer.region}/s3/aws4_request`;
-  const signature = await signatureOf(signer, date, scope, canonical);
+  const scope = `${date.slice(0, 8)}/${signer.region}/${request.service}/aws4_request`;
+  const signature = await signatureOf(signer, request.service, date, scope, canonical);
   headers['authorization'] =
     `AWS4-HMAC-SHA256 Credential=${signer.credentials.accessKeyId}/${scope}, ` +
     `SignedHeaders=${names.join(';')}, Signature=${signature}`;
@@ -81,24 +85,35 @@ export async function presign(
   });
   const path = encodePath(request.path);
   const canonical = [request.method, path, query, `host:${hostOf(signer)}`, '', 'host', 'UNSIGNED-PAYLOAD'].join('\n');
-  const signature = await signatureOf(signer, date, scope, canonical);
+  const signature = await signatureOf(signer, 's3', date, scope, canonical);
   return `${signer.endpoint}${path}?${query}&X-Amz-Signature=${signature}`;
 }
 
-async function signatureOf(signer: Signer, date: string, scope: string, canonical: string): Promise<string> {
-  const key = await signingKey(signer, date.slice(0, 8));
+async function signatureOf(
+  signer: Signer,
+  service: Service,
+  date: string,
+  scope: string,
+  canonical: string,
+): Promise<string> {
+  const key = await signingKey(signer, date.slice(0, 8), service);
   return signText(key, ['AWS4-HMAC-SHA256', date, scope, await sha256Hex(bytesOf(canonical))].join('\n'));
 }
 
-const derived = new WeakMap<Credentials, { readonly name: string; readonly key: Promise<SecretKey> }>();
+interface Derived {
+  readonly day: string;
+  readonly key: Promise<SecretKey>;
+}
+
+const derived: Readonly<Record<Service, WeakMap<Credentials, Derived>>> = { s3: new WeakMap(), iam: new WeakMap() };
 
 /** The signing key of a day, derived once. */
-function signingKey({ credentials, region }: Signer, day: string): Promise<SecretKey> {
-  const name = `${day}/${region}`;
-  const known = derived.get(credentials);
-  if (known?.name === name) return known.key;
-  const key = deriveSigningKey(credentials.secret, day, region);
-  derived.set(credentials, { name, key });
+function signingKey({ credentials, region }: Signer, date: string, service: Service): Promise<SecretKey> {
+  const day = `${date}/${region}`;
+  const known = derived[service].get(credentials);
+  if (known?.day === day) return known.key;
+  const key = deriveSigningKey(credentials.secret, date, region, service);
+  derived[service].set(credentials, { day, key });
   return key;
 }
 

@@ -16,6 +16,11 @@ export type Route =
       readonly deleted?: boolean;
     }
   | { readonly page: 'settings'; readonly bucket: string; readonly section: string }
+  | {
+      readonly page: 'people';
+      /** Undefined: the list of all. */
+      readonly user?: string;
+    }
   | { readonly page: 'transfers' | 'activity' | 'profile' | 'unknown' };
 
 /** Turns an address into a route. */
@@ -39,6 +44,7 @@ function parseAddress(pathname: string, search: string): Route {
   if (first === 'settings' && second !== '') {
     return { page: 'settings', bucket: decode(second), section: rest[0] ?? 'overview' };
   }
+  if (first === 'people') return second === '' ? { page: 'people' } : { page: 'people', user: decode(second) };
   if (first === 'transfers' || first === 'activity' || first === 'profile') return { page: first };
   return { page: 'unknown' };
 }
@@ -62,6 +68,8 @@ export function addressOf(route: Route): string {
     }
     case 'settings':
       return `/settings/${encodeURIComponent(route.bucket)}/${route.section}`;
+    case 'people':
+      return route.user === undefined ? '/people' : `/people/${encodeURIComponent(route.user)}`;
     case 'unknown':
       return '/';
     default:

@@ -83,7 +83,8 @@ export function explain(error: unknown): { readonly words: string; readonly deta
   const wordsOf = (code: string): string | undefined =>
     Object.hasOwn(t.value.errors, code) ? t.value.errors[code as keyof typeof t.value.errors] : undefined;
   if (isFailure(error)) {
-    const known = wordsOf(error.code);
+    const { missingRight } = error;
+    const known = missingRight === '' ? wordsOf(error.code) : t.value.common.missingRight(missingRight);
     const id = error.requestId === '' ? '' : t.value.common.requestId(error.requestId);
     const own = known === undefined ? '' : error.message;
     const code = error.status === 0 ? '' : `${error.status} ${error.code}`;

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { iamClient } from '../support/clients/iam.ts';
+import { alice } from '../support/programs/server.ts';
 import { consoleUnderTest, expectAccessible, signIn } from './support/console.ts';
-import { fillSample, watch } from './screenshots/sample-data.ts';
+import { fillPeople, fillSample, watch } from './screenshots/sample-data.ts';
 import { inventHistory, views } from './screenshots/views.ts';
 
 const under = consoleUnderTest();
@@ -8,6 +10,7 @@ const under = consoleUnderTest();
 beforeAll(async () => {
   if (under.browser === undefined) return;
   await fillSample(under.sdk(), under.browser);
+  await fillPeople(iamClient(under.service.url, alice));
   await watch(under.service.place);
 });
 

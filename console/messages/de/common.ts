@@ -28,6 +28,8 @@ export const common: Dictionary['common'] = {
   saved: 'Gespeichert.',
   optional: 'freiwillig',
   skip: 'Zum Inhalt',
+  missingRight: (right) =>
+    `Dafür ist das Recht ${right} nötig, das Sie hier nicht haben. Der Root des Projekts kann es durch eine Richtlinie geben.`,
 };
 
 export const errors: Dictionary['errors'] = {
@@ -55,6 +57,10 @@ export const errors: Dictionary['errors'] = {
   RequestTimeTooSkewed: 'Die Uhr dieses Rechners geht um mehr als 15 Minuten falsch.',
   SlowDown: 'Der Dienst ist ausgelastet. Versuchen Sie es gleich noch einmal.',
   MalformedPolicy: 'Der Dienst nimmt diese Richtlinie nicht an.',
+  MalformedPolicyDocument: 'Der Dienst akzeptiert diese Richtlinie nicht.',
+  EntityAlreadyExists: 'Etwas mit diesem Namen gibt es schon.',
+  NoSuchEntity: 'Das gibt es nicht mehr.',
+  LimitExceeded: 'Es gibt schon so viele, wie es geben darf.',
   InvalidTag:
     'Tags haben einen Schlüssel mit bis zu 128 und einen Wert mit bis zu 256 Buchstaben, Ziffern, Leerzeichen und + - = . _ : / @.',
   UnresolvableGrantByEmailAddress: 'Dieses Projekt gibt es nicht.',

@@ -5,6 +5,7 @@ export const shell: Dictionary['shell'] = {
   allBuckets: 'Alle Buckets',
   transfers: 'Übertragungen',
   activity: 'Anfragen',
+  people: 'Personen und Schlüssel',
   profile: 'Profil',
   menu: 'Liste der Buckets zeigen',
   goTo: 'Zu einem Bucket …',

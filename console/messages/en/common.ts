@@ -26,6 +26,8 @@ export const common = {
   saved: 'Saved.',
   optional: 'optional',
   skip: 'Skip to content',
+  missingRight: (right: string) =>
+    `This needs the right ${right}, which you do not have here. The root of the project can give it by a policy.`,
 };
 
 export const errors = {
@@ -51,6 +53,10 @@ export const errors = {
   RequestTimeTooSkewed: 'The clock of this computer is wrong by more than 15 minutes.',
   SlowDown: 'The service is busy. Try again in a moment.',
   MalformedPolicy: 'The service does not accept this policy.',
+  MalformedPolicyDocument: 'The service does not accept this policy.',
+  EntityAlreadyExists: 'There is something of this name already.',
+  NoSuchEntity: 'It does not exist any more.',
+  LimitExceeded: 'There are as many as there may be.',
   InvalidTag: 'Tags have a key of up to 128 and a value of up to 256 letters, digits, spaces and + - = . _ : / @.',
   UnresolvableGrantByEmailAddress: 'There is no such project.',
   AccessControlListNotSupported: 'ACLs are turned off for this bucket.',

@@ -7,6 +7,7 @@ import { settings, lifecycle, lock, policyFaults } from './settings.ts';
 import { monitoring, alarms } from './monitoring.ts';
 import { website, cors } from './website.ts';
 import { transfers, activity } from './transfers.ts';
+import { people } from './people.ts';
 import { profile } from './profile.ts';
 
 /** English: the dictionary that defines the messages. */
@@ -31,6 +32,7 @@ export const en = {
   alarms,
   transfers,
   activity,
+  people,
   profile,
 };
 

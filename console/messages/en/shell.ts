@@ -3,6 +3,7 @@ export const shell = {
   allBuckets: 'All buckets',
   transfers: 'Transfers',
   activity: 'Activity',
+  people: 'People and keys',
   profile: 'Profile',
   menu: 'Show the list of buckets',
   goTo: 'Go to bucket …',

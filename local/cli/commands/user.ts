@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import * as z from 'zod/mini';
-import { accesses, shortPolicy, type Access } from '../../../shared/access/short-policy.ts';
 import { parsePrivilege } from '../../../shared/accounts/administration.ts';
 import { checkPolicy } from '../../../shared/accounts/user-policies.ts';
+import { accesses, shortPolicy, type Access } from '../../../shared/documents/short-policy.ts';
 import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import { option } from '../../../shared/command-line/option.ts';

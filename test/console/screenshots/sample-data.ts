@@ -10,9 +10,24 @@ import {
   PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import {
+  AddUserToGroupCommand,
+  AttachUserPolicyCommand,
+  CreateAccessKeyCommand,
+  CreateGroupCommand,
+  CreateUserCommand,
+  PutUserPermissionsBoundaryCommand,
+  PutUserPolicyCommand,
+  UpdateAccessKeyCommand,
+  type IAMClient,
+} from '@aws-sdk/client-iam';
 import type { Browser } from 'playwright-core';
+import { shortPolicy } from '../../../shared/documents/short-policy.ts';
 import { put } from '../../support/storage/objects.ts';
 import { runAt, type Place } from '../../support/storage/administration.ts';
+
+/** The user whose page screenshots show. */
+export const samplePerson = 'website-build';
 
 /** The buckets that screenshots show. */
 export const sample = { main: 'harbour-museum', site: 'harbour-museum-site', empty: 'loans-2027' } as const;
@@ -150,4 +165,35 @@ export async function watch(place: Place | string): Promise<void> {
     const { code, stderr } = await runAt(place, args);
     if (code !== 0) throw new Error(stderr);
   }
+}
+
+/** Fills the project with the people and programs of the museum. */
+export async function fillPeople(client: IAMClient): Promise<void> {
+  const managed = (name: string): string => `arn:aws:iam::aws:policy/${name}`;
+  const create = async (UserName: string): Promise<string> => {
+    await client.send(new CreateUserCommand({ UserName }));
+    const { AccessKey } = await client.send(new CreateAccessKeyCommand({ UserName }));
+    return AccessKey!.AccessKeyId!;
+  };
+  const attach = (UserName: string, name: string) =>
+    client.send(new AttachUserPolicyCommand({ UserName, PolicyArn: managed(name) }));
+  await client.send(new CreateGroupCommand({ GroupName: 'curators' }));
+  for (const UserName of ['ada.lindqvist', 'm.holm@harbour.example']) {
+    await create(UserName);
+    await attach(UserName, 'AmazonS3FullAccess');
+    await client.send(new AddUserToGroupCommand({ GroupName: 'curators', UserName }));
+  }
+  await create('backup');
+  const AccessKeyId = await create('backup-old');
+  await client.send(new UpdateAccessKeyCommand({ UserName: 'backup-old', AccessKeyId, Status: 'Inactive' }));
+  await attach('backup', 'AmazonS3ReadOnlyAccess');
+  const UserName = samplePerson;
+  await create(UserName);
+  const PolicyDocument = shortPolicy(sample.site, '', 'read-write');
+  await client.send(new PutUserPolicyCommand({ UserName, PolicyName: 'access', PolicyDocument }));
+  const catalogue = shortPolicy(sample.main, 'catalogue/', 'read');
+  await client.send(new PutUserPolicyCommand({ UserName, PolicyName: 'catalogue', PolicyDocument: catalogue }));
+  await attach(UserName, 'AmazonS3ReadOnlyAccess');
+  const PermissionsBoundary = managed('AmazonS3FullAccess');
+  await client.send(new PutUserPermissionsBoundaryCommand({ UserName, PermissionsBoundary }));
 }

@@ -8,12 +8,13 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { fillSample, watch } from './sample-data.ts';
+import { fillPeople, fillSample, watch } from './sample-data.ts';
 import { inventHistory, views, type View } from './views.ts';
 import { build } from '../../../bin/build.mjs';
 import { buildConsole } from '../../../console/build.mjs';
 import { chromiumPath } from '../../support/clients/chromium.ts';
 import { sdk } from '../../support/clients/clients.ts';
+import { iamClient } from '../../support/clients/iam.ts';
 import { alice, startService } from '../../support/programs/server.ts';
 
 const images = join(import.meta.dirname, '../../../docs/images');
@@ -120,6 +121,7 @@ const browser = await chromium.launch({ executablePath, args: ['--headless', '--
 try {
   const origin = `http://127.0.0.1:${ports[1]}`;
   await fillSample(sdk(service), browser);
+  await fillPeople(iamClient(service.url, alice));
   await watch(service.data);
   if (option === '--all') await takeAll(browser, origin, folder, new RegExp(pattern));
   else await takeDocumented(browser, origin);

@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core';
 import { writeXml } from '../../../console/s3/xml.ts';
 import { metricData } from '../../../shared/documents/monitoring.ts';
 import { signIn } from '../support/sign-in.ts';
-import { sample } from './sample-data.ts';
+import { sample, samplePerson } from './sample-data.ts';
 
 /** A view: its path, and the actions before the picture is taken. */
 export interface View {
@@ -192,6 +192,42 @@ export const views: readonly View[] = [
     path: `${main}?p=drafts%2F..%2F&o=drafts%2F..%2Fnotes.txt`,
   },
   { name: 'activity', path: main, act: (page) => page.getByRole('link', { name: 'Activity' }).click() },
+  { name: 'people', path: '/people', act: (page) => page.getByText('Read, write, delete and list').waitFor() },
+  {
+    name: 'people-create',
+    path: '/people',
+    act: async (page) => {
+      await button(page, 'Create user');
+      await page.getByLabel('Name of the user').fill('picture-desk');
+    },
+  },
+  {
+    name: 'people-user',
+    path: `/people/${samplePerson}`,
+    act: async (page) => {
+      await page.locator('.key-words').first().waitFor();
+      await page.getByText('Read, write, delete and list').waitFor();
+      await button(page, 'Find out');
+      await page.locator('.rights li').first().waitFor();
+    },
+  },
+  {
+    name: 'people-policy',
+    path: `/people/${samplePerson}`,
+    act: async (page) => {
+      await button(page, 'Edit access');
+      await page.getByLabel('As JSON').check();
+    },
+  },
+  { name: 'people-rotate', path: `/people/${samplePerson}`, act: (page) => page.getByText('Rotate …').first().click() },
+  {
+    name: 'people-delete',
+    path: `/people/${samplePerson}`,
+    act: async (page) => {
+      await button(page, 'Delete user');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
   { name: 'profile', path: '/profile' },
   { name: 'shortcuts', path: '/', act: (page) => page.keyboard.press('?') },
   { name: 'not-found', path: '/nowhere' },
