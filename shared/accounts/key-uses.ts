@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import { minute } from '../ports/durations.ts';
 import type { KeyValueTable } from '../ports/key-value-table.ts';
 import { accountKey } from '../storage/table/keys/account-keys.ts';
+import { bestEffort } from '../storage/table/settled.ts';
 
 /** What a key was last used for. */
 export interface KeyUse {
@@ -82,6 +83,6 @@ export class LastUses {
     const stored = await this.of(id);
     if (stored !== undefined && stored.at >= at) return;
     // A process that was as fast may be before this one by less than the interval: either is right.
-    await this.#table.write([{ key, put: { at, service } }]);
+    await bestEffort(this.#table.write([{ key, put: { at, service } }]));
   }
 }

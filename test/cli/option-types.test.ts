@@ -97,11 +97,17 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   '--xml-namespace': ['', 'http://x"y'],
 };
 
+const s3Address = {
+  takes: 's3://photos?endpoint=http://127.0.0.1:9000',
+  refuses: ['', 'photos', 's3:photos', 's3://a?b=c', 's3://a:b@c', 's3://a?endpoint=ftp://there', 's3://a/%zz'],
+};
+
 /** A value that each operand takes, and values that it refuses. */
 const operands: Readonly<Record<string, { readonly takes: string; readonly refuses: readonly string[] }>> = {
   alarm: { takes: 'full', refuses: ['', 'x'.repeat(256)] },
   bucket: { takes: 'photos', refuses: ['', 'A_b', 'a'] },
   customer: { takes: 'acme', refuses: ['', 'a b', 'a:b'] },
+  destination: s3Address,
   document: {
     takes: '{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"s3:*","Resource":"*"}}',
     refuses: ['', '{', '[]', '{}'],
@@ -116,10 +122,7 @@ const operands: Readonly<Record<string, { readonly takes: string; readonly refus
   privilege: { takes: 'monitoring', refuses: ['', 'sleep'] },
   project: { takes: 'shop@acme', refuses: ['', 'a b', '@acme', 'shop:ci@acme'] },
   'project or bucket': { takes: 'photos', refuses: ['', 'A_b', 'shop@'] },
-  source: {
-    takes: 's3://photos?endpoint=http://127.0.0.1:9000',
-    refuses: ['', 'photos', 's3:photos', 's3://a?b=c', 's3://a:b@c', 's3://a?endpoint=ftp://there', 's3://a/%zz'],
-  },
+  source: s3Address,
   target: { takes: 's3://backups/of/this?endpoint=http://127.0.0.1:9000', refuses: ['', 's3://', 's3://a?b=c'] },
   url: { takes: 'https://hooks.example.com/new', refuses: ['', 'hooks.example.com', 'ftp://hooks.example.com'] },
   user: { takes: 'shop:ci@acme', refuses: ['', 'ci', 'shop@acme', 'x/y/z', 'shop:@acme'] },

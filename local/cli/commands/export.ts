@@ -12,7 +12,7 @@ export function exportCommand(): Command {
     name: 'export',
     does: 'Copy buckets to any S3, with versions in their order, also while the service runs',
     other: [
-      '<target>',
+      '<destination>',
       's3://bucket?endpoint=https://s3.example.com&region=us-east-1; without a bucket: all of this service',
       s3Address,
     ],
