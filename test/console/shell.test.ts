@@ -291,7 +291,7 @@ describe('languages and screens', () => {
     const bucket = await makeBucket(under, []);
     const page = await under.signedIn(test, `/settings/${bucket}/overview`);
     await page.getByRole('tab', { name: 'Overview' }).focus();
-    for (const name of ['Monitoring', 'Alarms', 'Access', 'Lifecycle', 'Website', 'CORS']) {
+    for (const name of ['Monitoring', 'Alarms', 'Access', 'Lifecycle', 'Object lock', 'Website', 'CORS']) {
       await page.keyboard.press('ArrowRight');
       await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(name);
     }
