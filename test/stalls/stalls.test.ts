@@ -72,6 +72,7 @@ const others = new Set([
   ...['parseUploadChecksum', 'parseAskedChecksum', 'readWhole', 'readExpirations', 'readAbortion'],
   'readTagging',
   'readOverride',
+  ...['readTrusted', 'readTrustKey'],
 ]);
 
 it('every reader is in the table', () => {

@@ -1,7 +1,13 @@
 import { parseAclHeaders } from '../../../shared/access/acl-headers.ts';
 import { anonymous } from '../../../shared/access/identity.ts';
 import { parseIdentityPolicy } from '../../../shared/access/identity-rights.ts';
-import { boundTo, parsePolicy, PreparedPolicy, rulesFor } from '../../../shared/access/policies/policy.ts';
+import {
+  boundTo,
+  parsePolicy,
+  parseTrustPolicy,
+  PreparedPolicy,
+  rulesFor,
+} from '../../../shared/access/policies/policy.ts';
 import { parseStrictJson } from '../../../shared/access/policies/strict-json.ts';
 import { codePoints, matchesWildcards, PatternSet, readWildcards } from '../../../shared/access/policies/wildcard.ts';
 import { resolveTarget } from '../../../shared/http/address.ts';
@@ -237,6 +243,13 @@ export const readers: Readonly<Record<string, Reader>> = {
     around: ['{"Version":"2012-10-17","Statement":[', ']}'],
     most: 20_000,
     read: (text) => parseIdentityPolicy(text),
+  },
+  'trust policy of a role': {
+    covers: ['parseTrustPolicy'],
+    pieces: ['{', '}', '[', ']', '"', ',', ':', ' ', '\\u0041', '"Principal":', '{},', '"a",', '1'],
+    around: ['{"Version":"2012-10-17","Statement":[', ']}'],
+    most: 20_000,
+    read: (text) => parseTrustPolicy(text),
   },
   'condition of a policy': {
     covers: ['PreparedPolicy'],
