@@ -67,7 +67,8 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
     parameters,
     // Asked of what it is about, which is known only once it is found.
     authorise: () => [],
-    act: async (input, { caller, clock, identities, lastUses, projects, settings, authoriseLook }) => {
+    act: async (input, { authorisation, authoriseLook, caller, settings, ...services }) => {
+      const { clock, identities, lastUses, projects } = services;
       refuseTemporary(caller);
       const perform = async (directory: Directory): Promise<Output> => {
         const { region } = settings;
@@ -91,7 +92,9 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
         }
         return definition.act(it, input, context);
       };
-      return definition.bounds ? identities.change(caller.project, perform) : perform(identities.read(caller.project));
+      return definition.bounds
+        ? identities.change(authorisation, caller.project, perform)
+        : perform(identities.read(caller.project));
     },
     ...(result && { result }),
   });

@@ -129,7 +129,10 @@ export type Context<On extends Level, Body> = Services & {
   readonly authorise: (
     ...questions: readonly [Question & { readonly key: string }, ...(readonly Question[])]
   ) => Promise<ObjectAuthorisation>;
-  /** Authorises a read of something that the operation's questions did not cover. @throws S3Error AccessDenied */
+  /**
+   * Authorises something that the operation's questions did not cover, for the caller as last confirmed by `authorisation`.
+   * @throws S3Error AccessDenied
+   */
   readonly authoriseLook: (question: Question) => Promise<void>;
   readonly requestId: string;
   /** Aborted when the client is gone: what only reads for it is abandoned. */

@@ -296,7 +296,8 @@ export class Pipeline {
       view,
       authorisation,
       authorise: (...questions) => authoriser.authorise(questions, { bucket: present, key: questions[0].key }),
-      authoriseLook: (question) => authoriser.authoriseLook(question, present),
+      authoriseLook: (question) =>
+        authoriser.authoriseLook(question, { caller: authorisation.caller, bucket: present }),
       concerns,
       requestId: trace.requestId,
       signal,

@@ -32,12 +32,17 @@ const remove = (path: string, query?: string): Sample => {
   return () => ({ method: 'DELETE', path, ...(query !== undefined && { query }) });
 };
 
+const action = (service: string, body: string): Sample => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return () => ({ method: 'POST', path: '/', service, headers, body });
+};
+
 const acl = (owner: string): string =>
   `<AccessControlPolicy><Owner><ID>${owner}</ID></Owner><AccessControlList><Grant>` +
   '<Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"><ID>alt</ID></Grantee>' +
   '<Permission>FULL_CONTROL</Permission></Grant></AccessControlList></AccessControlPolicy>';
 const logging =
-  '<BucketLoggingStatus><LoggingEnabled><TargetBucket>alt</TargetBucket><TargetPrefix/></LoggingEnabled></BucketLoggingStatus>';
+  '<BucketLoggingStatus><LoggingEnabled><TargetBucket>own</TargetBucket><TargetPrefix/></LoggingEnabled></BucketLoggingStatus>';
 const tagging = '<Tagging><TagSet><Tag><Key>by</Key><Value>alt</Value></Tag></TagSet></Tagging>';
 const policy = JSON.stringify({
   Version: '2012-10-17',
@@ -60,6 +65,8 @@ const lifecycle =
  * which it would be abused.
  */
 export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
+  Iam: [action('iam', 'Action=CreateUser&Version=2010-05-08&UserName=made')],
+  Sts: [action('sts', 'Action=GetSessionToken&Version=2011-06-15')],
   CreateBucket: [put('/fresh', '', ''), put('/photos', '', '')],
   DeleteBucket: [remove('/empty')],
   PutBucketAcl: [({ owner }) => ({ method: 'PUT', path: '/photos', query: 'acl', body: acl(owner) })],

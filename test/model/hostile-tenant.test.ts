@@ -114,6 +114,14 @@ const mutations: Readonly<Record<string, Mutation>> = {
       }),
     ...{ operation: 'PutBucketTagging', meddling: 'the user is suspended', freeChecks: true },
   },
+  'a change by IAM does not hang on the account': {
+    takeOut: () =>
+      vi.spyOn(Accounts.prototype, 'find').mockImplementation(async function (this: Accounts, ...asked) {
+        const key = await original.find.apply(this, asked);
+        return key && { ...key, unchanged: [] };
+      }),
+    ...{ operation: 'Iam', meddling: 'the user is suspended', freeChecks: false },
+  },
   'no look right before a commit': {
     takeOut: () => vi.spyOn(Buckets.prototype, 'confirmedFor').mockImplementation(async (bucket) => bucket),
     ...{ operation: 'PutObjectTagging', meddling: 'the policy that allowed is removed', freeChecks: false },

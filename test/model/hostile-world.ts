@@ -49,6 +49,9 @@ export interface Meddling {
   readonly act: (world: Meddler) => Promise<unknown>;
 }
 
+/** What is not about the bucket. */
+const ofAccounts: ReadonlySet<OperationName> = new Set(['CreateBucket', 'Iam', 'Sts']);
+
 /** The services for a concurrent change: without a scheduler, and without authorisation. */
 export interface Meddler extends Services {
   readonly table: KeyValueTable;
@@ -240,7 +243,10 @@ function compose(table: KeyValueTable, blobs: MemoryBlobs, name: string, clock: 
     ...{ table, clock, randomness: new SeededRandomness(name), managedKey: undefined, ...alarmAdapters },
     blobs: blobs.of(name, () => time.now),
   };
-  return { accounts, services: composeServices(adapters, { projects: accounts, settings: modelSettings }) };
+  return {
+    accounts,
+    services: composeServices(adapters, { projects: accounts, settings: modelSettings, deliversAccessLogs: true }),
+  };
 }
 
 /** The table of alt's request. Records the last image that it read of each item. */
@@ -328,7 +334,7 @@ class HostileWorld implements World {
     // Where a commit is not exact, data may still be written to a bucket that was just removed; it is removed with the bucket.
     const mustFail =
       meddling.takes === 'name'
-        ? operation !== 'CreateBucket' && (freeChecks || !dataOperations.has(operation))
+        ? !ofAccounts.has(operation) && (freeChecks || !dataOperations.has(operation))
         : meddling.takes === 'rights' && this.#mustKeepRights;
     if (this.#wasHeld && mustFail && !isRefused) {
       return `${operation} answers ${String(alt!.result)} though what it was authorised on was gone before its body came`;
@@ -339,7 +345,7 @@ class HostileWorld implements World {
   /** Whether lost permissions matter at the commit: they do not for data, and permissions for a bucket do not for the creation of another. */
   get #mustKeepRights(): boolean {
     const { operation, meddling } = this.#scenario;
-    return !dataOperations.has(operation) && (operation !== 'CreateBucket' || meddling.accounts === true);
+    return !dataOperations.has(operation) && (!ofAccounts.has(operation) || meddling.accounts === true);
   }
 
   async #request(actor: Actor): Promise<unknown> {
@@ -474,11 +480,16 @@ class HostileWorld implements World {
 
 /**
  * Returns whether a write has an effect. Items that nothing refers to yet have none; nor have the note of an imminent change to a bucket,
- * the history of a deleted alarm, or the reason that an alarm gives for an unchanged state.
+ * the history of a deleted alarm, the reason that an alarm gives for an unchanged state, or the version of the format.
  */
 function isEffect(change: Change, before: Attributes | undefined): boolean {
   const { pk, sk } = change.key;
-  if (/^(doc|details|garbage|alarm-history)\//.test(pk) || (pk.startsWith('content/') && sk !== 'refs')) return false;
+  if (
+    pk === 'deployment' ||
+    /^(doc|details|garbage|alarm-history)\//.test(pk) ||
+    (pk.startsWith('content/') && sk !== 'refs')
+  )
+    return false;
   if (!/^(bucket|alarm)\//.test(pk) || !('put' in change) || before === undefined) return true;
   return canonical(withoutNotes(change.put)) !== canonical(withoutNotes(before));
 }

@@ -69,6 +69,11 @@ export class RequestAuthorisation extends ObjectAuthorisation {
     return this.#bucket;
   }
 
+  /** Who asks, with the rights that were last confirmed. */
+  get caller(): Caller {
+    return this.#caller;
+  }
+
   /** Continues with the bucket as read again. Its current rights are checked at the commit. */
   renew(bucket: Bucket): void {
     this.#bucket = bucket;

@@ -84,14 +84,13 @@ export class RequestAuthoriser {
   }
 
   /**
-   * Authorises a read that no change follows.
+   * Authorises a read that no change follows, or a change that depends on the rights of the caller alone.
    * @throws S3Error AccessDenied, NoSuchBucket
    */
-  async authoriseLook(question: Question, bucket: Bucket | undefined): Promise<void> {
+  async authoriseLook(question: Question, ground: Pick<Ground, 'caller' | 'bucket'>): Promise<void> {
     const { view } = this.#deps;
     const find: Ground['find'] = (of, key, versionId) => view.find(of, key, versionId);
-    if (!(await this.#answer(question, { caller: this.#request.caller, bucket, find })))
-      throw new S3Error('AccessDenied');
+    if (!(await this.#answer(question, { ...ground, find }))) throw new S3Error('AccessDenied');
   }
 
   /** Answers a question on this ground. @throws S3Error NoSuchBucket, as {@link authorise} */
