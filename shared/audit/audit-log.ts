@@ -126,6 +126,12 @@ export interface AuditPage {
   readonly next?: string | undefined;
 }
 
+/** Returns whether a text may be the `next` of a page. */
+export function isAuditPlace(text: string): boolean {
+  const [, today] = /^(\d{4}-\d\d-\d\d) [\w-]{1,64}$/.exec(text) ?? [];
+  return today !== undefined && !Number.isNaN(beginningOf(today));
+}
+
 /** Items that a page looks at. */
 const pageSize = 1000;
 
@@ -136,7 +142,9 @@ export async function auditPage(
   place?: string,
 ): Promise<AuditPage> {
   const records: AuditRecord[] = [];
-  let [today = dayOf(from), after = auditKey.from(from)] = place?.split(' ') ?? [];
+  let [today, after] = (place?.split(' ') as [string, string] | undefined) ?? ['', ''];
+  // No day is looked at that is not asked for.
+  if (today < dayOf(from)) [today, after] = [dayOf(from), auditKey.from(from)];
   for (let left = pageSize; today <= dayOf(to); today = dayOf(beginningOf(today) + day), after = '') {
     const page = await table.query(auditKey.partition(today), { limit: left, ...(after !== '' && { after }) });
     for (const { attributes } of page.items) {

@@ -163,8 +163,15 @@ describe('a client that is generated from the description', () => {
     for (let isDone = false; !isDone;)
       ({ done: isDone } = await ask<{ done: boolean }>('bucket empty', { bucket, id: bucketId }));
     await ask('bucket remove', { bucket, id: bucketId });
-    for (const { accessKeyId: key } of await ask<{ accessKeyId: string }[]>('key list', { of: project }))
-      await ask('key remove', { key });
+    for (let after: string | undefined, more = true; more;) {
+      const page = await ask<{ keys: { accessKeyId: string }[]; next?: string }>('key list', {
+        ...{ of: project, limit: 1 },
+        ...(after !== undefined && { after }),
+      });
+      for (const { accessKeyId: key } of page.keys) await ask('key remove', { key });
+      after = page.next;
+      more = after !== undefined;
+    }
     await ask('user remove', { user });
     await ask('project remove', { project });
     await ask('customer remove', { customer });

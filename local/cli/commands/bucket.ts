@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
+import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { listLocks, locksVerb } from './bucket-locks.ts';
 import { projectCommands } from './project.ts';
@@ -56,9 +57,11 @@ export function bucketFamily(): Command {
       operands: [operand.optionally(operand.project)],
       examples: ['bucket list', 'bucket list shop@acme --json'],
       act: async (ask, [project]) => {
-        const projects = project === undefined ? (await ask(projectCommands.list, {})).map(({ id }) => id) : [project];
+        const all =
+          project === undefined ? await everyPage(ask, projectCommands.list, {}, (page) => page.projects) : [];
         const buckets: ListedBucket[] = [];
-        for (const one of projects) buckets.push(...(await bucketsOf(ask, one)));
+        for (const one of project === undefined ? all.map(({ id }) => id) : [project])
+          buckets.push(...(await bucketsOf(ask, one)));
         return tableReport(
           buckets,
           [

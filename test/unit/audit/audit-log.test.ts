@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AuditLog, auditPage } from '../../../shared/audit/audit-log.ts';
+import { AuditLog, auditPage, isAuditPlace } from '../../../shared/audit/audit-log.ts';
 import { cloudTrailRecord, type Act } from '../../../shared/audit/audit-record.ts';
 import { day, second } from '../../../shared/ports/durations.ts';
 import { auditedOperations } from '../../../shared/protocol/audited.ts';
@@ -84,6 +84,15 @@ describe('the audit log', () => {
     const found = [...first.records, ...second_.records];
     expect(new Set(found.map(({ event }) => event)).size).toBe(900);
     expect((await auditPage(table, { ...query, bucket: 'another' })).records).toEqual([]);
+    expect(isAuditPlace(first.next!)).toBe(true);
+    for (const one of ['', '2026-11-20', '2026-99-99 x', 'x 2026-11-20', `${first.next} x`])
+      expect(isAuditPlace(one), one).toBe(false);
+  });
+
+  it('is read from no day before those that are asked for, whatever the place', async () => {
+    const { table, clock } = world();
+    await auditPage(table, { from: clock.now() - 2 * day, to: clock.now() }, '0001-01-01 x');
+    expect(table.calls.query).toBe(3);
   });
 });
 
