@@ -26,6 +26,8 @@ export interface ServiceSettings {
   readonly publicUrl: string;
   /** The region of the service. */
   readonly region: string;
+  /** Whether it has an audit log that takes requests for data. */
+  readonly auditsData: boolean;
 }
 
 /** The dependencies of administrative commands. */
@@ -64,6 +66,8 @@ export const argument = {
   texts,
   number,
   flag: z.boolean('true or false'),
+  oneOf: <const Words extends readonly [string, ...string[]]>(words: Words) =>
+    z.enum(words, `one of ${words.join(', ')}`),
   /** An amount, or `default` for that of the deployment. */
   choice: z.union([z.literal('default'), number], choice),
   /** The fields of a request document. */

@@ -28,7 +28,7 @@ const auditRecord = object({
   ]),
   ...{ source: result.enum(['s3', 'sts', 'iam', 'administration']), event: text, requestId: maybe(text) },
   ...{ address: maybe(text), agent: maybe(text), bucket: maybe(text), key: maybe(text), project: maybe(text) },
-  ...{ given: maybe(result.record), error: maybe(text) },
+  ...{ given: maybe(result.record), data: maybe(result.enum(['read', 'write'])), error: maybe(text) },
 });
 
 export const auditCommands = {
@@ -57,7 +57,7 @@ export const auditCommands = {
 export function auditCommand(): Command {
   return verb<{ since?: number; bucket?: string; lines?: true; json?: true }>({
     name: 'audit',
-    does: 'Show who changed identities, rights and settings',
+    does: 'Show who changed identities, rights and settings, and data of buckets that are audited',
     operands: [operand.optionally(operand.project)],
     options: [
       option('--since <time>', 'how far back: 90s, 1h, 7d', duration).default(undefined, '1d'),

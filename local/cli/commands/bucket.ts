@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
+import { auditBucket, auditVerb } from './bucket-audit.ts';
 import { listLocks, locksVerb } from './bucket-locks.ts';
 import { projectCommands } from './project.ts';
 import {
@@ -32,6 +33,7 @@ const removedPolicy = result.object({ bucket: result.text, policy: result.text }
 export const bucketCommands = {
   list: listBuckets,
   locks: listLocks,
+  audit: auditBucket,
   /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
   removePolicy: command(
     'bucket remove-policy',
@@ -77,6 +79,7 @@ export function bucketFamily(): Command {
       },
     }),
     locksVerb(),
+    auditVerb(),
     verb<ConfirmedOptions>({
       name: 'empty',
       does: 'Remove all objects, versions and uploads of a bucket, also while the service runs',

@@ -21,7 +21,13 @@ beforeEach(() => {
     ...alarmAdapters,
     ...{ table: new MemoryTable(), clock: new SetClock(), randomness: new CryptoRandomness() },
     blobs: ephemeralStores(new CryptoRandomness()).blobs,
-    settings: { limits: defaultLimits, endpoint: 'https://s3.test', publicUrl: 'https://links.test', region: 'mars' },
+    settings: {
+      limits: defaultLimits,
+      endpoint: 'https://s3.test',
+      publicUrl: 'https://links.test',
+      region: 'mars',
+      auditsData: true,
+    },
   });
   ask = async (command, given = {}) => {
     const answer = await administer(administrationCommands, deps, { command, ...given });
@@ -205,6 +211,22 @@ describe('administration', () => {
     expect(await result(ask('customer list'))).toMatchObject({ next: 'd196' });
   });
 
+  it('has the audit log take requests for the data of a bucket, where there is one', async () => {
+    await user();
+    const { id } = await deps.accounts.project('shop@acme');
+    await deps.buckets.create(byOperator, 'photos', id, 1000);
+    const audited = async (): Promise<unknown> => (await deps.buckets.load('photos')).audited;
+    for (const requests of ['writes', 'all', 'none']) {
+      await result(ask('bucket audit', { bucket: 'photos', requests }));
+      expect(await audited()).toBe(requests === 'none' ? undefined : requests);
+    }
+    deps = { ...deps, settings: { ...deps.settings, auditsData: false } };
+    const refused = { ok: false, error: expect.stringContaining('has no audit log that takes requests') as string };
+    expect(await ask('bucket audit', { bucket: 'photos', requests: 'all' })).toEqual(refused);
+    expect(await result(ask('bucket audit', { bucket: 'photos', requests: 'none' }))).toBeNull();
+    expect(await audited()).toBeUndefined();
+  });
+
   it('lists the buckets of a project page by page', async () => {
     await user();
     const { id } = (await result(ask('project show', { project: 'shop@acme' }))) as { id: string };
@@ -275,6 +297,9 @@ describe('administration', () => {
     ['audit', { after: 'yesterday' }, 'audit: after must be the next of'],
     ['audit', { after: '2026-99-99 AP6w61-P' }, 'audit: after must be the next of'],
     ['audit', { after: '2026-11-20' }, 'audit: after must be the next of'],
+    ['bucket audit', { bucket: 'b', requests: 'reads' }, 'requests must be one of none, writes, all'],
+    ['bucket audit', { bucket: 'b' }, 'requests must be one of none, writes, all'],
+    ['bucket audit', { bucket: 'nowhere', requests: 'all' }, 'NoSuchBucket'],
     ['key make', {}, 'unknown command "key make"'],
     ['toString', {}, 'unknown command "toString"'],
     ['customer create', {}, 'customer create: customer must be a string'],
