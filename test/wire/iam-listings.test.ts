@@ -187,11 +187,11 @@ describe.runIf(isAdministered)('The listings of IAM', () => {
           ...of,
           PolicyName,
           PolicyDocument,
-        } as Parameters);
+        });
     }
     for (const PolicyArn of [arn(own), shared, arn('policy/Upper')]) {
       for (const of of [{ UserName: 'holder' }, { GroupName: 'outer' }, { RoleName: 'holder' }])
-        await done(`Attach${Object.keys(of)[0]!.replace('Name', '')}Policy`, { ...of, PolicyArn } as Parameters);
+        await done(`Attach${Object.keys(of)[0]!.replace('Name', '')}Policy`, { ...of, PolicyArn });
     }
     await done('DetachGroupPolicy', { GroupName: 'outer', PolicyArn: arn(own) });
     await done('AttachGroupPolicy', { GroupName: 'outer', PolicyArn: 'arn:aws:iam::aws:policy/IAMReadOnlyAccess' });
