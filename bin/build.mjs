@@ -10,10 +10,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * The programs: their sources, and the packages that are loaded from node_modules rather than bundled. lmdb has a native library, and
- * few who start the service on one machine need the SDKs of the cloud. The byte lane and its scrub are single files with everything.
+ * few who start the service on one machine need the SDKs of the cloud or the client of PostgreSQL. The byte lane and its scrub are single files with everything.
  */
 export const programs = {
-  stillage: { source: 'local/cli/program.ts', external: ['lmdb', '@aws-sdk/*'] },
+  stillage: { source: 'local/cli/program.ts', external: ['lmdb', 'pg', '@aws-sdk/*'] },
   // Started by it as threads: local/server/digests.
   'digest-thread': { source: 'local/server/digests/digest-thread.ts', external: [] },
   'byte-lane': { source: 'functions/cloud/byte-lane.ts', external: [] },
@@ -31,6 +31,23 @@ export const forNode = {
   logLevel: 'warning',
 };
 
+/**
+ * Makes a bundle load an external package when it is used. Otherwise, esbuild moves the imports of a module that the program loads on demand to
+ * the beginning of the bundle, and the program would not start without the package.
+ */
+const externalOnDemand = {
+  name: 'external-on-demand',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'on-demand';
+    onResolve({ filter: /^(?:@aws-sdk\/|pg$)/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace } : { path, external: true },
+    );
+    onLoad({ filter: /^/, namespace }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 /** Bundles programs to dist/<name>.mjs. */
 export async function build(...names) {
   const { build: bundle } = await import('esbuild');
@@ -44,6 +61,7 @@ export async function build(...names) {
       // A process that writes its coverage copies the map of what it ran into it, if that is linked: bin/coverage.mjs reads the file instead.
       sourcemap: process.env.TEST_COVERAGE ? 'external' : 'linked',
       external: programs[name].external,
+      plugins: programs[name].external.includes('@aws-sdk/*') ? [externalOnDemand] : [],
     }),
   );
   await Promise.all(bundles);
@@ -73,7 +91,7 @@ export async function buildPackage(into = root) {
     platform: 'node',
     target: 'node20',
     mainFields: ['module', 'main'],
-    external: ['lmdb', '@aws-sdk/*', 'testcontainers'],
+    external: ['lmdb', 'pg', '@aws-sdk/*', 'testcontainers'],
     logLevel: 'warning',
   };
   const banner = { js: '"use strict"; require("./node-version.cjs");' };

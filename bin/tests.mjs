@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { cloud, expected, flaky, gate, longForm, quick, strict } from '../test/tiers.mjs';
+import { cloud, expected, flaky, gate, longForm, manyMachines, quick, strict } from '../test/tiers.mjs';
 import { differences, faultsOf, judge } from './verdict.mjs';
 
 const usage = `usage: node bin/tests.mjs quick|gate|cloud [folder …] [--counts <file>]
@@ -45,6 +45,7 @@ if (tier === 'gate') {
   await run('other tests of the gate', [...gate, ...folders]);
 }
 if (tier !== 'quick') await run('tests against a cloud deployment', cloud, 'vitest.cloud.config.ts');
+if (tier === 'gate') await run('tests on many machines', manyMachines, 'vitest.many-machines.config.ts');
 if (tier === 'gate' && folders.length === 0) complaints.push(...differences(total, expected));
 if (values.counts !== undefined) writeFileSync(values.counts, JSON.stringify(total));
 for (const complaint of complaints) console.log(`failed: ${complaint}`);

@@ -11,6 +11,7 @@ export const gate = [
   'test/contract/embedded',
   'test/contract/ephemeral',
   'test/contract/cloud',
+  'test/contract/postgres',
   'test/simulation/',
   'test/power-loss/',
   'test/durability/synced-before-answer',
@@ -22,6 +23,7 @@ export const gate = [
   'test/console/sign-in',
   'test/resources/anonymous-bursts',
   'test/recipes/platform',
+  'test/many-machines/servers',
 ];
 
 /** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */
@@ -43,6 +45,15 @@ export const cloud = [
   'test/api/put-object',
   'test/api/list-multipart',
   'test/wire/virtual-hosts',
+];
+
+/** What the gate runs against a service of many machines: vitest.many-machines.config.ts. */
+export const manyMachines = [
+  'test/api/put-object',
+  'test/api/list-objects',
+  'test/api/object-lock.test',
+  'test/api/complete-multipart',
+  'test/api/iam.test',
 ];
 
 /**
@@ -74,5 +85,9 @@ export const strict = [
  */
 export const expected = {
   passed: 12_400,
-  skipped: { 'test/contract/cloud.test.ts': 11, 'test/contract/ephemeral.test.ts': 5 },
+  skipped: {
+    'test/contract/cloud.test.ts': 11,
+    'test/contract/ephemeral.test.ts': 5,
+    'test/contract/postgres.test.ts': 5,
+  },
 };

@@ -10,7 +10,9 @@ import { actOfCommand } from '../../functions/admin/audited.ts';
 import { answer, type AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { administrationDeps } from '../../functions/admin/deps.ts';
 import { pathOf, type AdministrationCommand, type Ask } from '../../functions/admin/command.ts';
+import { EphemeralBlobStore } from '../../shared/adapters/ephemeral/ephemeral-blob-store.ts';
 import { OperatorError } from '../../shared/errors/operator-error.ts';
+import type { Stores } from '../server/embedded-service.ts';
 import { openExistingData } from '../server/data-directory/data-directory.ts';
 import { localActionKinds } from '../server/schedules/monitoring-schedule.ts';
 import { serviceSettings, type ServiceOptions } from '../server/administration/service-settings.ts';
@@ -23,7 +25,16 @@ export interface Administrator {
 
 /** Opens a data directory for administrative commands, whether its service is running or not. @throws OperatorError */
 export async function onDataDirectory(data: string, service: ServiceOptions): Promise<Administrator> {
-  const opened = await openExistingData(data);
+  return onStores(await openExistingData(data), service);
+}
+
+/** Opens the table of a service of many machines for administrative commands. @throws OperatorError */
+export async function onSharedTable(url: string, keyFile: string, service: ServiceOptions): Promise<Administrator> {
+  const { openSharedTable } = await import('../server/many-machines/shared-stores.ts');
+  return onStores({ ...(await openSharedTable(url, keyFile)), blobs: new EphemeralBlobStore() }, service);
+}
+
+function onStores(opened: Stores, service: ServiceOptions): Administrator {
   const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];
   const deps = administrationDeps({
     ...{ ...opened, clock, randomness },

@@ -1,7 +1,7 @@
 import { Command, type Option } from 'commander';
 import type { Ask } from '../../functions/admin/command.ts';
 import { UsageError } from '../../shared/errors/operator-error.ts';
-import { inCloud, onDataDirectory, overHttp, type Administrator } from './administrators.ts';
+import { inCloud, onDataDirectory, onSharedTable, overHttp, type Administrator } from './administrators.ts';
 import type { ServiceOptions } from '../server/administration/service-settings.ts';
 import { examplesHelp, headings } from './help.ts';
 import type { Operand } from './operands.ts';
@@ -56,6 +56,10 @@ export function verb<Options extends object = object>({ service = [], act, ...de
     ),
     option('--aws-region <region>', 'region of the deployment', region).default(undefined, "the AWS CLI's"),
   ];
+  const many = [
+    startOption('table', 'table of the service in PostgreSQL'),
+    startOption('keyFile', 'file with the key of the service, for --table'),
+  ];
   const remote = [
     option('--endpoint <url>', 'where the service is administered over HTTP: its --admin-port', publicUrl).env(
       'STILLAGE_ENDPOINT',
@@ -63,6 +67,7 @@ export function verb<Options extends object = object>({ service = [], act, ...de
     option('--token-file <file>', 'file with the token of an operator', path).env('STILLAGE_TOKEN_FILE'),
   ];
   for (const one of cloud) command.addOption(one.helpGroup(headings.cloud));
+  for (const one of many) command.addOption(one.helpGroup(headings.many));
   for (const one of remote) command.addOption(one.helpGroup(headings.remote));
   return command.action(async () => {
     const given = command.opts<Options>();
@@ -117,19 +122,26 @@ export function limitOfService(): Option {
 }
 
 /** Ways to reach a service, by the option that names it. */
-const places = { data: '--data', cloud: '--cloud', endpoint: '--endpoint' } as const;
+const places = { data: '--data', table: '--table', cloud: '--cloud', endpoint: '--endpoint' } as const;
 
 /**
  * Opens the data directory, the deployment or the service behind an endpoint. The command line takes precedence over the environment.
  * @throws OperatorError
  */
 async function administratorFor(command: Command, service: readonly Option[]): Promise<Administrator> {
-  const { data, cloud, awsRegion, endpoint, tokenFile, ...options } = command.opts<ServiceOptions & Placed>();
+  const { data, table, keyFile, cloud, awsRegion, endpoint, tokenFile, ...options } = command.opts<
+    ServiceOptions & Placed
+  >();
   const place = placeOf(command);
   if (awsRegion !== undefined && place !== 'cloud') throw new UsageError('--aws-region needs --cloud');
   const isSaid = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   if (isSaid('tokenFile') && place !== 'endpoint') throw new UsageError('--token-file needs --endpoint');
+  if (isSaid('keyFile') && place !== 'table') throw new UsageError('--key-file needs --table');
   if (place === 'data') return onDataDirectory(data, options);
+  if (place === 'table') {
+    if (keyFile === undefined) throw new UsageError('--table needs --key-file, the file with the key of the service');
+    return onSharedTable(table!, keyFile, options);
+  }
   const refused = service.find((one) => isSaid(one.attributeName()));
   if (refused)
     throw new UsageError(`${refused.long} cannot be used with ${places[place]}: a deployment has its own setting`);
@@ -143,6 +155,8 @@ type Place = keyof typeof places;
 
 interface Placed {
   readonly data: string;
+  readonly table?: string;
+  readonly keyFile?: string;
   readonly cloud?: string;
   readonly awsRegion?: string;
   readonly endpoint?: string;

@@ -6,6 +6,7 @@ const helpColumns = 100;
 /** Headings of the options that commands share. */
 export const headings = {
   machine: 'Service on this machine:',
+  many: 'Service on many machines:',
   cloud: 'Service in the cloud:',
   remote: 'Service over HTTP:',
 } as const;

@@ -22,7 +22,7 @@ import { Readers } from '../../shared/storage/removal/readers.ts';
 import { Release } from '../../shared/storage/removal/release.ts';
 import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
-import { minute, second } from '../../shared/ports/durations.ts';
+import { hour, minute, second } from '../../shared/ports/durations.ts';
 import { isDiskFull } from '../../shared/ports/exhausted.ts';
 import type { ChangeFeed, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
@@ -57,6 +57,7 @@ import { UsageError } from '../../shared/errors/operator-error.ts';
 import type { LogState } from '../../shared/telemetry/log-output.ts';
 import type { StartOptions } from '../../shared/command-line/start-options.ts';
 import { webhookCaller } from './webhook-caller.ts';
+import { Duty } from './many-machines/duty.ts';
 import { SettledQuotas } from './processes/settled-quotas.ts';
 
 /** The time for which counted requests are in memory only. A crash loses no older ones. */
@@ -66,11 +67,14 @@ const sweepTime = 10 * second;
 /** The number of queue entries whose content is freed after one wait for readers, in each partition of the queue. */
 const releasePage = 1000;
 
+/** The least time for which released content is kept if other servers may be reading it. */
+const graceOfMany = hour;
+
 /** The stores of a service: those of a data directory, or in memory. */
 export interface Stores {
   readonly secrets: Secrets;
   readonly table: KeyValueTable & ChangeFeed;
-  readonly blobs: (BlobStore | BlobParts) & { close(): Promise<void> };
+  readonly blobs: (BlobStore | BlobParts) & { close(): Promise<void> | void };
 }
 
 export interface EmbeddedDeps extends Stores {
@@ -87,6 +91,8 @@ export interface EmbeddedDeps extends Stores {
   readonly logState?: LogState | undefined;
   /** Set in a worker: the services of its primary process, which also follows the feed and runs the schedules. */
   readonly primary?: Primary;
+  /** Set if servers on other machines use the same stores: one of them follows the feed and runs the schedules for all. */
+  readonly isShared?: boolean | undefined;
   /** Set in a primary process: resolves once its workers have reported the writes that they have finished, false if one does not answer. */
   readonly settle?: (() => Promise<boolean>) | undefined;
 }
@@ -210,7 +216,8 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     {
       projects: accounts,
       settings,
-      counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage),
+      // Of many servers, none knows what the others are writing.
+      ...(!deps.isShared && { counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage) }),
       logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
       eventTargets: new EventTargets({ webhooks, caller }),
       deliversAccessLogs: true,
@@ -222,16 +229,27 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   }
   const readers = new Readers();
   const serviceReaders = new ServiceReaders(readers, clock);
-  const background = primary
-    ? undefined
-    : await startBackground({ ...deps, serviceReaders, webhooks, caller, limits }, services, options);
+  let background: Background | undefined;
+  const begin = async (): Promise<Background> => {
+    // Those of a former time with the duty have been stopped.
+    const ofServers = deps.isShared ? new ServiceReaders(readers, clock) : serviceReaders;
+    const more = { serviceReaders: ofServers, webhooks, caller, limits };
+    return (background = await startBackground({ ...deps, ...more }, services, options));
+  };
+  const duty = deps.isShared ? new Duty(deps, begin) : undefined;
+  if (duty) await duty.beat();
+  else if (!primary) await begin();
   const meter = new RequestMeter({ table, clock, randomness });
   const { lastUses } = services;
   const save = async (): Promise<void> => void (await Promise.all([meter.flush(), lastUses.flush()]));
   const meterReader = repeat(meterTime, clock, save, telemetry, 'saving request counts failed');
   const ownRates = new RateLimit(limits.requestsPerSecond, clock);
   const rates = primary?.rates(limits) ?? ownRates;
-  const refused = primary?.refused ?? ((isFull: boolean) => background?.releases.refused(isFull));
+  const freeEarly = (isFull: boolean): void => {
+    // What other servers read is known to none: it is theirs until the grace period is over.
+    if (!deps.isShared) background?.releases.refused(isFull);
+  };
+  const refused = primary?.refused ?? freeEarly;
   const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
   const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
@@ -270,6 +288,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
 
   const stopSchedules = async (): Promise<void> => {
     stopping.abort();
+    await duty?.end();
     await Promise.all([background?.stop(), meterReader.stop(), auditing?.stop(), accessLogs.stop()]);
   };
   const closeStores = async (): Promise<void> => {
@@ -287,7 +306,9 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     kept: { mutex, rates: ownRates, drain, serviceReaders, refused, logKeeper: accessLogs.keeper },
     accessLogs: accessLogs.state,
     readers,
-    events: background && { backlog: background.backlog, oldest: () => background.deliveries.oldest },
+    get events() {
+      return background && { backlog: background.backlog, oldest: () => background!.deliveries.oldest };
+    },
     actions: {
       release: async () => background?.releases.now({ early: true }),
       sweep: async () => background?.releases.now({ early: false }),
@@ -299,10 +320,12 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       // Their objects are changes, which are followed below.
       await accessLogs.flush().catch((error: unknown) => telemetry.problem('delivering access logs failed', error));
       await audit?.flush().catch((error: unknown) => telemetry.problem('writing audit records failed', error));
-      await background?.feed.stop().catch((error: unknown) => {
-        background.feed.abandon();
+      const feed = background?.feed;
+      await feed?.stop().catch((error: unknown) => {
+        feed.abandon();
         telemetry.problem('following the change feed failed', error);
       });
+      await duty?.release();
       await closeStores();
     },
     halt: () => {
@@ -323,6 +346,8 @@ interface Background {
   readonly deliveries: EventDeliveries;
   readonly backlog: EventBacklog;
   stop(): Promise<void>;
+  /** Ends it without following the remaining changes. */
+  halt(): void;
 }
 
 /** Starts following the feed and the scheduled work. */
@@ -342,7 +367,7 @@ async function startBackground(
   const concurrency = { partitions: garbagePartitions, entries: 8, page: releasePage };
   const release = new Release({ table, blobs, clock, randomness, manifests, uploads, readers, concurrency });
   const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
-  const grace = options.releaseGrace;
+  const grace = deps.isShared ? Math.max(options.releaseGrace, graceOfMany) : options.releaseGrace;
   await keepGrace(table, grace);
   const { webhooks, caller, limits } = deps;
   const backlog = new EventBacklog();
@@ -386,15 +411,14 @@ async function startBackground(
   releases.refused(false);
   // What a former process has left.
   void deliveries.sweep().catch((error: unknown) => telemetry.problem('looking for events to deliver failed', error));
-  return {
-    feed,
-    releases,
-    deliveries,
-    backlog,
-    stop: async () => {
-      await Promise.all([releases, ...schedules].map((schedule) => schedule.stop()));
-    },
+  const stop = async (): Promise<void> => {
+    await Promise.all([releases, ...schedules].map((schedule) => schedule.stop()));
   };
+  const halt = (): void => {
+    feed.abandon();
+    void stop();
+  };
+  return { feed, releases, deliveries, backlog, stop, halt };
 }
 
 /** Returns the key that binds continuation tokens to this deployment, created on first use. */

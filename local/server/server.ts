@@ -21,6 +21,7 @@ import { WorkerDigests } from './digests/worker-digests.ts';
 import { ephemeralNotice, ephemeralStores } from './data-directory/ephemeral-stores.ts';
 import { clientSettings, ensureFirstKey, howToTrust, whereKeysAre } from './first-start/first-start.ts';
 import { firstProject } from './first-start/initial-key.ts';
+import type { Stores } from './embedded-service.ts';
 import { LocalService } from './local-service.ts';
 import { isMeasured, Metrics, ProcessMeasurements } from './metrics/metrics.ts';
 import { withMetrics } from './metrics/metrics-handler.ts';
@@ -58,14 +59,26 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
   const output = new LogOutput(process.stdout, process.stdout.fd);
   const log = new Log(output);
   const [clock, randomness] = [new SystemClock(), new CryptoRandomness()];
-  const directory = options.ephemeral ? undefined : await openDirectory(options.data, log);
-  const stores = directory ?? ephemeralStores(randomness);
+  const isShared = options.table !== undefined;
+  if (isShared) checkShared(options);
+  const directory = options.ephemeral || isShared ? undefined : await openDirectory(options.data, log);
+  const stores = directory ?? (isShared ? await sharedStores(options) : ephemeralStores(randomness));
   const measurements = isMeasured(options) ? new ProcessMeasurements() : undefined;
   const reports = options.workers > 1 ? new WorkerReports() : undefined;
   // As many as a single process has: it serves the clients who are alone. Those of idle workers wait.
   const digestThreads = WorkerDigests.forProcesses(1);
   const settle = reports && (() => reports.settle());
-  const deps = { ...stores, clock, randomness, telemetry: log, logState: output, declared, tls, measurements };
+  const deps = {
+    ...stores,
+    clock,
+    randomness,
+    telemetry: log,
+    logState: output,
+    declared,
+    tls,
+    measurements,
+    isShared,
+  };
   const service = await LocalService.open(options, { ...deps, digestThreads, settle });
   const { capacity } = service;
   // Until the process ends.
@@ -125,7 +138,7 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
     const isFirst = await ensureFirstKey({ ...stores, accounts, randomness }, hasKeys, (key) => {
       process.stderr.write(clientSettings(key, url, options, started, own));
     });
-    if (!isFirst && !hasKeys && (await accounts.byEmail(firstProject)))
+    if (directory && !isFirst && !hasKeys && (await accounts.byEmail(firstProject)))
       process.stderr.write(whereKeysAre(options.data, started));
     const consoleDeps = { url, tls: service.tls, telemetry: log };
     const console = options.ephemeral ? undefined : await consoleOrNone(options, consoleDeps);
@@ -159,6 +172,29 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
   log.flush();
   // Lines that nobody reads would keep the process for as long as the pipe is open.
   if (!(await output.drained(logPatience))) process.exit();
+}
+
+/** @throws UsageError for options that a service without a data directory cannot have */
+function checkShared({ ephemeral, workers, backupTo }: StartOptions): void {
+  if (ephemeral) throw new UsageError('--ephemeral and --table cannot be used together');
+  if (workers !== 1) throw new UsageError('--workers cannot be used with --table: start more servers instead');
+  if (backupTo !== undefined) {
+    throw new UsageError('--backup-to cannot be used with --table: back up the database and the bucket');
+  }
+}
+
+/** Loads what only a service of many machines needs: the client of PostgreSQL, and AWS's SDK, which may not be installed. */
+async function sharedStores(options: StartOptions): Promise<Stores> {
+  // It would print warnings about Node.js versions among the program's output.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  try {
+    const { openSharedStores } = await import('./many-machines/shared-stores.ts');
+    return await openSharedStores(options);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new OperatorError('--blobs needs the AWS SDK, which is not installed; run: npm install @aws-sdk/client-s3');
+  }
 }
 
 /** Resolves when the process is asked to stop. */

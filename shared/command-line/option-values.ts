@@ -87,6 +87,13 @@ export const publicUrl = read((given, refuse) => {
   return url.href.replace(/(?<!\/)\/+$/, '');
 });
 
+/** A database of PostgreSQL: https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING-URIS */
+export const postgresUrl = read((given, refuse) => {
+  const url = URL.parse(given);
+  if (url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1) return given;
+  return refuse('Must be like postgres://user@host:5432/database?schema=stillage; the password is best in PGPASSWORD.');
+});
+
 /** A number. @param isOne tells whether it may be that, as it is written */
 export function number(isOne: (value: number, digits: string) => boolean, refusal: string): ValueType<number, number> {
   return read((digits, refuse) => (isOne(Number(digits), digits) ? Number(digits) : refuse(refusal)));

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { day, minute, second } from '../ports/durations.ts';
-import { backupPlace } from './backup-place.ts';
+import { backupPlace, blobPlace } from './backup-place.ts';
 import { duration } from './durations.ts';
 import { limits } from './limits.ts';
 import * as values from './option-values.ts';
@@ -32,6 +32,7 @@ interface Facts<Value> {
 
 const ofConsole = 'the console is served by the program alone';
 const ofBackups = 'backups are made by the program alone';
+const ofManyMachines = 'a service of many machines is run by the program alone';
 const ofMetrics = 'metrics are served by the program alone';
 
 /** More workers would not help: a single process commits for all of them. */
@@ -39,6 +40,7 @@ const maxWorkers = 64;
 
 const addresses = inGroup('Addresses');
 const data = inGroup('Data');
+const manyMachines = inGroup('Many machines');
 const webConsole = inGroup('Web console');
 const metrics = inGroup('Metrics');
 const administration = inGroup('Administration');
@@ -165,6 +167,24 @@ export const startOptions = {
     help: 'file to write the endpoint to once the service answers',
     remark: 'Removed when it stops',
     programOnly: 'startStillage resolves once the service answers',
+  }),
+  table: manyMachines(values.postgresUrl, {
+    takes: 'url',
+    help: 'keep the table in this database of PostgreSQL, and ignore --data; needs --blobs and --key-file',
+    remark: 'See [many-machines.md](many-machines.md)',
+    programOnly: ofManyMachines,
+  }),
+  blobs: manyMachines(blobPlace, {
+    takes: 's3-url',
+    help: 'keep the bytes of objects in this bucket of an S3',
+    remark: 'With `--table` only',
+    programOnly: ofManyMachines,
+  }),
+  keyFile: manyMachines(values.path, {
+    takes: 'file',
+    help: 'file with the key that secrets are encrypted with, the same on all machines; created if missing',
+    remark: 'With `--table` only',
+    programOnly: ofManyMachines,
   }),
   consolePort: webConsole(values.port, {
     takes: 'n',

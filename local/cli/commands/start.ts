@@ -36,7 +36,10 @@ export function startCommand(): Command {
     .addHelpText('after', limitsHelp)
     .action(async ({ workers, ...given }: GivenStartOptions) => {
       outliveOutput();
-      const options = { ...given, workers: workers ?? (given.ephemeral ? 1 : defaultWorkers()) };
+      const options = {
+        ...given,
+        workers: workers ?? (given.ephemeral || given.table !== undefined ? 1 : defaultWorkers()),
+      };
       if (cluster.isWorker) return runWorker(options);
       const key = keyOfEnvironment(process.env, options);
       await runLocalServer({ ...options, ...(key && { key }) }, administrationCommands);

@@ -2,7 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { fastFolder } from '../disks/fast-folder.ts';
 import { join } from 'node:path';
+import type { Place } from '../storage/administration.ts';
 import { coverageEnvironment } from './coverage.ts';
+import { sharedPlaceIn } from './shared-stores.ts';
 
 /** The accounts that tests declare: two projects that are strangers to one another. */
 export const accounts = [
@@ -46,6 +48,8 @@ export interface Service {
   readonly url: string;
   readonly port: number;
   readonly data: string;
+  /** The target of administrative commands. */
+  readonly place: Place;
   readonly process: ChildProcess;
   /** The id of the service's own process, also where it runs under another program. */
   readonly pid: number;
@@ -66,7 +70,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const accountsFile = join(folder, 'accounts.json');
   await writeFile(accountsFile, JSON.stringify(accounts));
   const declared = options.accounts === false ? [] : ['--accounts', accountsFile];
-  const program = ['bin/stillage.cjs', 'start', '--port', '0', '--data', data, ...declared];
+  const shared = options.data === undefined ? sharedPlaceIn(folder) : undefined;
+  const place = shared?.place ?? { args: ['--data', data], env: {} };
+  const stores = [...place.args, ...(shared?.blobs ?? [])];
+  const program = ['bin/stillage.cjs', 'start', '--port', '0', ...stores, ...declared];
   // In the environment, because an earlier release ignores settings that it does not know there.
   const console = { STILLAGE_CONSOLE_PORT: '0', STILLAGE_CONSOLE_ORIGIN: consoleOrigin };
   // The same on every machine: only tests that request it have several processes.
@@ -74,7 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const [command, ...args] = [...(options.under ?? []), process.execPath, ...program, ...(options.args ?? [])];
   const child = spawn(command!, args, {
     cwd: options.root ?? join(import.meta.dirname, '../../..'),
-    env: { ...alone, ...process.env, ...coverageEnvironment, ...console, ...options.env },
+    env: { ...alone, ...process.env, ...coverageEnvironment, ...console, ...shared?.credentials, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
@@ -99,6 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     url,
     port: Number(new URL(url).port),
     data,
+    place,
     process: child,
     pid,
     output,

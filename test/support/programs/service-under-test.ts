@@ -161,7 +161,7 @@ export function serviceUnderTest(options?: ServiceOptions): ServiceUnderTest {
     },
     kept: () => (cloud ? keptInCloud(cloud.kept, begun) : keptOnDisk(ownProcess()!.data)),
     get place() {
-      return cloud?.place ?? onData((shared ?? started!).data);
+      return cloud?.place ?? started?.place ?? onData(shared!.data);
     },
     alice: first,
     bob: second,

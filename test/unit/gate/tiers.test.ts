@@ -34,10 +34,12 @@ beforeEach(() => {
     'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node bin/tests.mjs quick' } }),
     'vitest.config.ts': config,
     'vitest.cloud.config.ts': config,
+    'vitest.many-machines.config.ts': config,
     'bin/check.mjs': '',
-    'test/tiers.mjs': `export const [quick, gate, cloud] = [['test/api/'], ['test/cli/'], ['test/api/']];
+    'test/tiers.mjs': `export const [quick, gate] = [['test/api/'], ['test/cli/']];
+      export const [cloud, manyMachines] = [['test/api/'], ['test/api/']];
       export const [longForm, flaky, strict] = [[], [], []];
-      export const expected = { passed: 3, skipped: {} };`,
+      export const expected = { passed: 4, skipped: {} };`,
     'test/api/passing.test.ts': passing,
     'test/cli/passing.test.ts': passing,
   });
@@ -88,8 +90,8 @@ describe('npm test', () => {
 });
 
 describe('the gate', () => {
-  it('passes with the tests that it expects, those against the cloud included', () => {
-    expect(runTier('gate')).toMatchObject({ status: 0, last: '3 passed, 0 failed, 0 skipped' });
+  it('passes with the tests that it expects, those against other deployments included', () => {
+    expect(runTier('gate')).toMatchObject({ status: 0, last: '4 passed, 0 failed, 0 skipped' });
   });
 
   it('fails if static checks fail, if a test is skipped that should not be, and if one is gone', () => {
@@ -98,9 +100,9 @@ describe('the gate', () => {
       'test/cli/passing.test.ts': passing.replace('it(', 'it.skip('),
     });
     const { status, output, last } = runTier('gate');
-    expect({ status, last }).toEqual({ status: 1, last: '2 passed, 0 failed, 1 skipped' });
+    expect({ status, last }).toEqual({ status: 1, last: '3 passed, 0 failed, 1 skipped' });
     expect(output).toContain('failed: static checks ended with 1\n');
-    expect(output).toContain('failed: 2 tests passed, and 3 should\n');
+    expect(output).toContain('failed: 3 tests passed, and 4 should\n');
     expect(output).toContain('failed: 1 tests of test/cli/passing.test.ts were skipped, and 0 should be\n');
   });
 });

@@ -1,0 +1,77 @@
+import { S3BlobStore } from '../../../shared/adapters/cloud/s3/s3-blob-store.ts';
+import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
+import { PostgresTable } from '../../../shared/adapters/postgres/postgres-table.ts';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import type { StartOptions } from '../../../shared/command-line/start-options.ts';
+import type { S3Place } from '../../../shared/ports/backup-target.ts';
+import { OperatorError, UsageError } from '../../../shared/errors/operator-error.ts';
+import { claimLayout } from '../../../shared/storage/table/layout.ts';
+import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
+import type { Stores } from '../embedded-service.ts';
+import { isKeyOf } from '../first-start/managed-key.ts';
+
+/** The options that say where the data of a service of many machines is. */
+export type SharedPlace = Pick<StartOptions, 'table' | 'blobs' | 'keyFile'>;
+
+/** The table of a service of many machines, and what opens the secrets in it. */
+export type SharedTable = Pick<Stores, 'secrets'> & { readonly table: PostgresTable };
+
+/**
+ * Opens the stores that servers on many machines share: a table in PostgreSQL, and a bucket in an S3.
+ * @throws OperatorError, also if the key is not that of the table: before anything is written
+ */
+export async function openSharedStores({ table: url, blobs: place, keyFile }: SharedPlace): Promise<Stores> {
+  if (url === undefined || place === undefined || keyFile === undefined) {
+    throw new UsageError('--table, --blobs and --key-file are needed together');
+  }
+  const { table, secrets } = await openSharedTable(url, keyFile);
+  try {
+    await claimLayout({ table, randomness: new CryptoRandomness() });
+    return { secrets, table, blobs: await openBlobs(place) };
+  } catch (error) {
+    await table.close();
+    throw error;
+  }
+}
+
+/** Opens the table alone. @throws OperatorError */
+export async function openSharedTable(url: string, keyFile: string): Promise<SharedTable> {
+  const secrets = await KeyFileSecrets.open(keyFile).catch((cause: unknown) => {
+    throw new OperatorError(`--key-file: ${(cause as Error).message}`);
+  });
+  const table = await openTable(url);
+  if (await isKeyOf(table, secrets)) return { table, secrets };
+  await table.close();
+  throw new OperatorError(`--key-file: the table was encrypted with another key than that in ${keyFile}`);
+}
+
+async function openBlobs({ bucket, prefix, endpoint, region }: S3Place): Promise<S3BlobStore> {
+  const client = {
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+  };
+  const blobs = new S3BlobStore({ bucket, prefix: `${prefix}blobs/`, client });
+  await blobs.check().catch((cause: unknown) => {
+    throw new OperatorError(`--blobs: cannot use the bucket ${bucket}: ${reasonOf(cause)}`);
+  });
+  return blobs;
+}
+
+/** @throws OperatorError */
+async function openTable(text: string): Promise<PostgresTable> {
+  const url = new URL(text);
+  const schema = url.searchParams.get('schema') ?? undefined;
+  // The client of PostgreSQL would send it as a setting of the server.
+  url.searchParams.delete('schema');
+  const options = { url: url.href, isFollowed, ...(schema !== undefined && { schema }) };
+  return PostgresTable.open(options).catch((cause: unknown) => {
+    if (cause instanceof OperatorError) throw cause;
+    throw new OperatorError(`--table: cannot use the database at ${url.host}: ${(cause as Error).message}`);
+  });
+}
+
+/** Returns what failed, of an error that stands for it. */
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error;
+  return cause === undefined ? `${name}: ${message}` : reasonOf(cause);
+}

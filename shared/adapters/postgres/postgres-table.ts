@@ -1,0 +1,368 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { holds, TableBusy } from '../../ports/key-value-table.ts';
+import type {
+  Attributes,
+  Change,
+  ChangeFeed,
+  Condition,
+  FeedRecord,
+  Item,
+  ItemKey,
+  KeyValueTable,
+  QueryOptions,
+  QueryPage,
+  ScanOptions,
+  WriteOptions,
+  WriteOutcome,
+} from '../../ports/key-value-table.ts';
+import { decodeItem } from '../embedded/table/item-encoding.ts';
+import {
+  decodeItemKey,
+  decodeSortKey,
+  encodeItemKey,
+  rangeOf,
+  rangesOf,
+  restOf,
+  type KeyRange,
+} from '../embedded/table/item-key.ts';
+import { stepsOf, type Step } from '../embedded/table/write-steps.ts';
+import { Connections, type ConnectionOptions } from './connections.ts';
+import { isBusy, isConnectionLost } from './failures.ts';
+import { FeedHorizon } from './feed-horizon.ts';
+import { FeedSignal } from './feed-signal.ts';
+import { migrate } from './schema.ts';
+
+export interface PostgresTableOptions extends ConnectionOptions {
+  /** Tells whether the change feed includes an item. Default: every item. */
+  readonly isFollowed?: (key: ItemKey) => boolean;
+}
+
+/** The maximum number of items in a page. */
+const maxItemsOfPage = 1000;
+const maxBytesOfPage = 1024 * 1024;
+/** The milliseconds that a write tries for, unless it is given fewer. */
+const writeTime = 10_000;
+/** The milliseconds for which the outcome of a commit without an answer is asked for. */
+const settleTime = 10_000;
+/** The number of records removed in one transaction. */
+const trimStep = 1000;
+
+/** A row of the table: `\x` and hexadecimal digits, which `pg` decodes. */
+interface Row {
+  readonly k: Buffer;
+  readonly v: Buffer;
+}
+
+/**
+ * The table in PostgreSQL, for any number of processes on any number of machines: schema.ts. A write takes two round trips: one that locks
+ * and reads the items, one that changes them and commits; of a single item without an expectation, one.
+ */
+export class PostgresTable implements KeyValueTable, ChangeFeed {
+  readonly freeChecks = true;
+  readonly #connections: Connections;
+  readonly #horizon: FeedHorizon;
+  readonly #signal: FeedSignal;
+  readonly #isFollowed: (key: ItemKey) => boolean;
+
+  private constructor(connections: Connections, signal: FeedSignal, isFollowed: (key: ItemKey) => boolean) {
+    this.#connections = connections;
+    this.#horizon = new FeedHorizon(connections);
+    this.#signal = signal;
+    this.#isFollowed = isFollowed;
+  }
+
+  /**
+   * Opens a table; a schema that is missing is created.
+   * @throws Error if a later release has changed the schema; that of `pg` if there is no connection
+   */
+  static async open({ isFollowed = () => true, ...options }: PostgresTableOptions): Promise<PostgresTable> {
+    const connections = new Connections(options);
+    try {
+      await connections.alone((client) => migrate(client, options.schema ?? 'stillage'));
+      return new PostgresTable(connections, await FeedSignal.open(connections), isFollowed);
+    } catch (error) {
+      await connections.close();
+      throw error;
+    }
+  }
+
+  async get(key: ItemKey): Promise<Attributes | undefined> {
+    const rows = await this.#read<Row>('select v from items where k = $1', [encodeItemKey(key)]);
+    return rows[0] && decodeItem(rows[0].v);
+  }
+
+  async getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+    const encoded = keys.map(encodeItemKey);
+    const rows = await this.#read<Row>('select k, v from items where k = any($1::bytea[])', [encoded]);
+    return encoded.map((key) => {
+      const row = rows.find(({ k }) => k.equals(key));
+      return row && decodeItem(row.v);
+    });
+  }
+
+  async query(pk: string, options: QueryOptions = {}): Promise<QueryPage> {
+    const { reverse = false, limit = maxItemsOfPage, attributes } = options;
+    const { rows, more } = await this.#page(rangeOf(pk, options), Math.min(limit, maxItemsOfPage), reverse);
+    const items = rows.map(({ k, v }) => ({
+      key: { pk, sk: decodeSortKey(k, pk) },
+      attributes: decodeItem(v, attributes),
+    }));
+    return { items, more };
+  }
+
+  async *scan({ prefixes = [''] }: ScanOptions = {}): AsyncIterable<Item> {
+    for (const range of rangesOf(prefixes)) {
+      for (let rest: KeyRange | undefined = range; rest !== undefined;) {
+        const { rows, more }: Page = await this.#page(rest, maxItemsOfPage, false);
+        for (const { k, v } of rows) yield { key: decodeItemKey(k), attributes: decodeItem(v) };
+        rest = more ? restOf(range, rows.at(-1)!.k, false) : undefined;
+      }
+    }
+  }
+
+  async write(
+    changes: readonly Change[],
+    conditions: readonly Condition[] = [],
+    { within = writeTime }: WriteOptions = {},
+  ): Promise<WriteOutcome> {
+    const steps = stepsOf(changes, conditions);
+    const until = performance.now() + within;
+    const [only] = steps;
+    const isPlain = steps.length === 1 && changes.length === 1 && only!.expectations.length === 0;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return isPlain ? await this.#writeOne(only!, until) : await this.#writeAll(steps, changes.length, until);
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        // Contention ends soon; a server that is away may be back, or another may have taken its place.
+        if (attempt === 3 || performance.now() + 100 > until) throw new TableBusy({ cause: error });
+        await sleep(10 * 4 ** attempt * (1 + Math.random()));
+      }
+    }
+  }
+
+  async read(after: string | undefined, limit: number): Promise<readonly FeedRecord[]> {
+    const rows = await this.#read<StoredRecord>(
+      'select position, at, k, old, new from feed where position > $1 and position <= $2 order by position limit $3',
+      [after ?? '0', String(await this.#horizon.reach()), limit],
+    );
+    return rows.map(asRecord);
+  }
+
+  /** @inheritdoc Those that other processes have written are known within the interval of {@link FeedSignal}. */
+  newest(): string | undefined {
+    const { newest } = this.#signal;
+    return newest === 0n ? undefined : String(newest);
+  }
+
+  async trim(upTo: string): Promise<void> {
+    const { prefix } = this.#connections;
+    for (;;) {
+      const removed = await this.#connections.alone(async (client) => {
+        const { rowCount } = await client.query(
+          `delete from ${prefix}feed where position in (
+             select position from ${prefix}feed where position <= $1 order by position limit ${trimStep})`,
+          [upTo],
+        );
+        return rowCount ?? 0;
+      });
+      if (removed < trimStep) return;
+    }
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#signal.subscribe(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#signal.close();
+    await this.#connections.close();
+  }
+
+  /** @param text a statement in which `items` and `feed` stand behind `from` */
+  #read<Found extends object>(text: string, values: readonly unknown[]): Promise<Found[]> {
+    return this.#connections.read<Found>(
+      text.replaceAll(/from (?=items|feed)/g, `from ${this.#connections.prefix}`),
+      values,
+    );
+  }
+
+  /** Reads rows until a page is full: of so many, or with so many bytes before the last one. */
+  async #page({ start, end }: KeyRange, most: number, reverse: boolean): Promise<Page> {
+    const order = reverse ? 'k desc' : 'k';
+    const rows = await this.#read<Row>(
+      `select k, v from (
+         select k, v, sum(octet_length(v)) over (order by ${order} rows unbounded preceding) - octet_length(v) as before
+         from items where k >= $1 and k < $2 order by ${order} limit $3
+       ) as page where before <= ${maxBytesOfPage} order by ${order}`,
+      [start, end, most + 1],
+    );
+    const bytes = rows.reduce((sum, { v }) => sum + v.length, 0);
+    return { rows: rows.slice(0, most), more: rows.length > most || bytes > maxBytesOfPage };
+  }
+
+  /** Changes one item, whatever it is. An attempt without an answer is repeated. */
+  async #writeOne({ key, encodedKey, value }: Step, until: number): Promise<WriteOutcome> {
+    const values = [encodedKey, value ?? null, this.#isFollowed(key), String(lockOf(encodedKey)), patienceOf(until)];
+    const text = `select former, newest from ${this.#connections.prefix}put_or_delete($1, $2, $3, $4, $5)`;
+    const { rows } = await this.#connections.alone((client) => client.query<Put>(text, values));
+    const row = rows[0]!;
+    this.#signal.written(row.newest);
+    return { outcome: 'written', old: [row.former === null ? undefined : decodeItem(row.former)] };
+  }
+
+  async #writeAll(steps: readonly Step[], changes: number, until: number): Promise<WriteOutcome> {
+    return this.#connections.alone(async (client) => {
+      const { items, xid } = await this.#lock(client, steps, changes, until);
+      const failed = steps.flatMap(({ key, expectations }, at) =>
+        expectations.every((expectation) => holds(expectation, items[at])) ? [] : [{ key, item: items[at] }],
+      );
+      if (failed.length > 0 || changes === 0) {
+        await client.query('rollback');
+        return failed.length > 0 ? { outcome: 'conflict', failed } : { outcome: 'written', old: [] };
+      }
+      // What the caller relies on may no longer hold.
+      if (performance.now() > until) throw new TimeIsUp();
+      const newest = await this.#change(client, steps.slice(0, changes), xid);
+      if (newest === undefined) return { outcome: 'unknown' };
+      this.#signal.written(newest);
+      return { outcome: 'written', old: items.slice(0, changes) };
+    });
+  }
+
+  /** Begins a transaction, and reads the items of a write once no other write can change them. */
+  async #lock(client: Client, steps: readonly Step[], changes: number, until: number): Promise<Locked> {
+    const locks = new Map<bigint, boolean>();
+    for (const [at, { encodedKey }] of steps.entries()) {
+      const lock = lockOf(encodedKey);
+      locks.set(lock, at >= changes && (locks.get(lock) ?? true));
+    }
+    const sorted = [...locks].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const values = [
+      steps.map(({ encodedKey }) => encodedKey),
+      sorted.map(([lock]) => String(lock)),
+      sorted.map(([, isShared]) => isShared),
+      patienceOf(until),
+    ];
+    const { prefix } = this.#connections;
+    const [, { rows }] = await settledTogether([
+      client.query('begin'),
+      client.query<{ v: Buffer | null; xid: string }>(
+        `select v, xid from ${prefix}read_locked($1, $2, $3, $4)`,
+        values,
+      ),
+    ] as const);
+    return { items: rows.map(({ v }) => (v === null ? undefined : decodeItem(v))), xid: rows[0]!.xid };
+  }
+
+  /**
+   * Changes the locked items, and commits.
+   * @param xid the number of the transaction
+   * @returns the newest position of the feed, null if it has no record; undefined if it cannot be determined whether it was committed
+   */
+  async #change(client: Client, steps: readonly Step[], xid: string): Promise<string | null | undefined> {
+    const values = [
+      steps.map(({ encodedKey }) => encodedKey),
+      steps.map(({ value }) => value ?? null),
+      steps.map(({ key }) => this.#isFollowed(key)),
+    ];
+    let newest: string | null = null;
+    const changed = client.query<{ newest: string | null }>(
+      `select ${this.#connections.prefix}change($1, $2, $3) as newest`,
+      values,
+    );
+    const committed = client.query('commit');
+    try {
+      const [{ rows }, { command }] = await settledTogether([changed, committed] as const);
+      newest = rows[0]!.newest;
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+      return newest;
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+      const isCommitted = await this.#isCommitted(xid);
+      if (isCommitted === false) throw error;
+      return isCommitted ? newest : undefined;
+    }
+  }
+
+  /** Asks for the outcome of a transaction whose connection was lost: https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */
+  async #isCommitted(xid: string): Promise<boolean | undefined> {
+    const until = performance.now() + settleTime;
+    for (let wait = 20; performance.now() < until; wait = Math.min(2 * wait, 1000)) {
+      try {
+        const [row] = await this.#connections.read<{ status: string | null }>(
+          'select pg_xact_status($1::xid8) as status',
+          [xid],
+        );
+        if (row!.status === 'committed') return true;
+        if (row!.status === 'aborted') return false;
+        if (row!.status === null) return undefined;
+      } catch (error) {
+        // A number that the server has not given out yet: the transaction was lost with the server that did.
+        if ((error as { code?: unknown }).code === '22023') return false;
+        if (!(error instanceof TableBusy)) throw error;
+      }
+      await sleep(wait);
+    }
+    return undefined;
+  }
+}
+
+/** What `put_or_delete` returns. */
+interface Put {
+  readonly former: Buffer | null;
+  readonly newest: string | null;
+}
+
+interface Page {
+  readonly rows: readonly Row[];
+  readonly more: boolean;
+}
+
+interface Locked {
+  readonly items: readonly (Attributes | undefined)[];
+  readonly xid: string;
+}
+
+/** A row of the feed. Numbers of 64 bits are text. */
+interface StoredRecord {
+  readonly position: string;
+  readonly at: string;
+  readonly k: Buffer;
+  readonly old: Buffer | null;
+  readonly new: Buffer | null;
+}
+
+function asRecord({ position, at, k, old, new: present }: StoredRecord): FeedRecord {
+  return {
+    shardId: 'table',
+    position,
+    at: Number(at),
+    key: decodeItemKey(k),
+    old: old === null ? undefined : decodeItem(old),
+    new: present === null ? undefined : decodeItem(present),
+  };
+}
+
+/** Nothing was written within the time that the caller allows. */
+class TimeIsUp extends TableBusy {}
+
+/** Returns the number of the lock of an item. Two items may share one. */
+function lockOf(encodedKey: Buffer): bigint {
+  return createHash('sha1').update(encodedKey).digest().readBigInt64BE();
+}
+
+/** Returns the time that a lock is waited for, as PostgreSQL reads it. */
+function patienceOf(until: number): string {
+  return `${Math.max(1, Math.ceil(until - performance.now()))}ms`;
+}
+
+/** Waits for all of the statements that were sent together, of which those behind a failed one fail as well. @throws the first error */
+async function settledTogether<Results extends readonly Promise<unknown>[]>(
+  sent: Results,
+): Promise<{ -readonly [At in keyof Results]: Awaited<Results[At]> }> {
+  await Promise.allSettled(sent);
+  return Promise.all(sent);
+}

@@ -1,0 +1,2 @@
+/** Files about the data directory of a service: its disk, its processes, its commands. */
+export const withDataDirectory: readonly string[] = [];
