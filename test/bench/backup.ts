@@ -174,7 +174,7 @@ class BackupBench {
       const work = async (): Promise<void> => {
         for (let at = next++; at < objects; at = next++) {
           this.#signal.throwIfAborted();
-          const body = randomBytes(Math.round(mean * (0.5 + (at % 101) / 100)));
+          const body = randomBytes(Math.round(mean * sizeFactor(at)));
           if (at === 0) this.#digest = createHash('sha256').update(body).digest('hex');
           await put(client, `/bench/${at}`, body);
         }
@@ -284,6 +284,12 @@ class BackupBench {
 async function put(client: PooledClient, path: string, body: Buffer): Promise<void> {
   const { status, text } = await client.send({ method: 'PUT', path, body });
   if (status !== 200) throw new Error(`PUT ${path}: ${status} ${text}`);
+}
+
+/** Returns from 0.5 to 1.5, for each two numbers 2 together, so that few objects have their mean size as well. */
+function sizeFactor(at: number): number {
+  const spread = (((at >> 1) * 37) % 101) / 100;
+  return at % 2 === 0 ? 0.5 + spread : 1.5 - spread;
 }
 
 function shownTaken({ seconds, processor, written }: Taken): string {
