@@ -49,7 +49,10 @@ export async function createKeys(
 ): Promise<RepositoryKeys> {
   const key = randomness.bytes(keyBytes);
   const document = await sealed(Buffer.from(randomness.bytes(9)).toString('base64url'), key, passphrase, randomness);
-  await target.put(keyFile, encode(document), { ifAbsent: true });
+  const bytes = encode(document);
+  await target.put(keyFile, bytes, { ifAbsent: true });
+  // What is there counts, as another process may have been first. If it is this one's, nothing has to be derived again, which takes long.
+  if (bytes.equals((await target.get(keyFile)) ?? Buffer.alloc(0))) return keysOf(document.repository, key);
   return (await openKeys(target, passphrase))!;
 }
 

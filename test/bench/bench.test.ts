@@ -1,6 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../support/programs/programs.ts';
+import { untilFound } from '../support/runs/eventually.ts';
 import type { Comparison } from './compare.ts';
 import type { Result } from './requests/measure-cases.ts';
 
@@ -57,6 +62,55 @@ describe('npm run bench', () => {
       'lists, uploads, DeleteObjects of 1,000',
     ]);
     for (const { requests, errors, firstError } of all) expect([requests, errors, firstError]).toEqual([6, 0, null]);
+  });
+
+  describe('of backups', () => {
+    let folder: string;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'stillage-bench-test-'));
+    });
+    afterEach(() => rm(folder, { recursive: true }));
+    const number = expect.any(Number) as number;
+    // The loader of TypeScript keeps a cache there as well.
+    const left = async () => (await readdir(folder)).filter((name) => name.startsWith('stillage-'));
+    const args = ['--import', 'tsx', 'test/bench/bench.ts', 'backup', '--json', '--seconds', '0.5'];
+    const few = ['--objects', '20', '--bytes', '2000000'];
+
+    it('measures each step, beside restic if that is there, and PUT meanwhile', async () => {
+      const { stdout, stderr } = await run('node', [...args, ...few], { cwd: root, env: { TMPDIR: folder } });
+      const { steps, put, ...given } = JSON.parse(stdout) as Record<string, unknown>;
+      expect(given).toEqual({ objects: 20, bytes: 2_000_000 });
+      const taken = { seconds: number, processor: number, written: number };
+      const restic = stderr.includes('restic is not on PATH') ? null : taken;
+      expect(steps).toEqual(
+        ['first backup', 'incremental backup', 'restore to the first answer'].map((step) => {
+          return { step, stillage: taken, restic };
+        }),
+      );
+      const [first, next] = steps as { stillage: { written: number } }[];
+      expect(first!.stillage.written).toBeGreaterThan(1_990_000);
+      expect(next!.stillage.written).toBeLessThan(first!.stillage.written / 2);
+      const times = { requests: number, p50: number, p99: number };
+      expect(put).toMatchObject({ alone: times, during: times, slower: number });
+      expect(await left()).toEqual([]);
+    });
+
+    it('leaves nothing behind when they are interrupted', async () => {
+      const many = ['--objects', '1000000', '--bytes', '10000000000'];
+      const child = spawn('node', [...args, ...many], {
+        cwd: root,
+        env: { ...process.env, TMPDIR: folder },
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'exit');
+      await untilFound(async () => {
+        const names = await readdir(folder, { recursive: true });
+        return names.some((name) => name.endsWith('data.mdb'));
+      });
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([130, null]);
+      expect(await left()).toEqual([]);
+    });
   });
 
   it('says of what it does not know what it would be', async () => {

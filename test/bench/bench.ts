@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { withHelpStyle } from '../../local/cli/help.ts';
+import { benchBackup, type BackupBenchOptions } from './backup.ts';
 import { benchCompare, type CompareOptions } from './compare.ts';
 import { benchEphemeral } from './ephemeral.ts';
 import { benchFairness, type FairnessBenchOptions } from './fairness.ts';
@@ -152,6 +153,17 @@ program
   .argument('[objects]', 'number of objects in the bucket', toCount, 50_000)
   .argument('[due]', 'share of objects that are due, from 0 to 1', toShare, 0.1)
   .action(benchLifecycle);
+program
+  .command('backup')
+  .description('Measure backups beside restic: the first, an incremental one, a restore, and PUT meanwhile')
+  .option('--objects <n>', 'number of objects', toCount, 100_000)
+  .option('--bytes <n>', 'size of all objects together, in bytes', toCount, 10_000_000_000)
+  .option('--seconds <n>', 'seconds for which PUT is measured without a backup', toPositive, 20)
+  .option('--small', 'the short form: 1,000 objects, 100 MB, 5 seconds', false)
+  .option('--json', 'print JSON', false)
+  .action(({ small, ...options }: BackupBenchOptions & { readonly small: boolean }) =>
+    benchBackup({ ...options, ...(small && { objects: 1000, bytes: 100_000_000, seconds: 5 }) }),
+  );
 program
   .command('console')
   .description('Measure the console in Chromium: loading, and its answers to input in a large folder')

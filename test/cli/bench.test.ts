@@ -18,6 +18,7 @@ describe('npm run bench', () => {
       'folded-listing',
       'fairness',
       'lifecycle',
+      'backup',
       'stalls',
     ])
       expect(stdout).toContain(`\n  ${command}`);
@@ -27,6 +28,7 @@ describe('npm run bench', () => {
     [['requests', '--rounds', '0'], 'It must be a whole number above 0.'],
     [['requests', '--only', '('], 'It must be a regular expression.'],
     [['requests', '--only', 'PAT'], 'No case has such a name. The cases: PUT 4 KiB c1; '],
+    [['backup', '--objects', '0'], 'It must be a whole number above 0.'],
     [['lifecycle', '1000', '2'], 'It must be a number from 0 to 1.'],
     [['requests', '--fast'], "unknown option '--fast'"],
   ])('refuses %s in one line', async (args, line) => {
