@@ -35,12 +35,15 @@ describe('npm run bench', () => {
     for (const { requests, errors, firstError } of all) expect([requests, errors, firstError]).toEqual([6, 0, null]);
   });
 
-  it('compares two checkouts', async () => {
+  it('compares two checkouts, and the base with itself', async () => {
     const only = '^(GET 4 KiB c1|PUT trailer 4 KiB c32|PUT versioned 4 KiB c32|mixed 4 KiB c32)$';
     const all = JSON.parse(await bench('compare', root, '--json', '--only', only)) as Comparison[];
     expect(all).toHaveLength(4);
-    for (const { base, here } of all) {
-      expect([base.server, base.requests, base.errors]).toEqual([root, 6, 0]);
+    for (const { bases, here } of all) {
+      expect(bases.map(({ server, requests, errors }) => [server, requests, errors])).toEqual([
+        [root, 6, 0],
+        [`${root}, again`, 6, 0],
+      ]);
       expect([here.server, here.requests, here.errors]).toEqual(['here', 6, 0]);
     }
   });

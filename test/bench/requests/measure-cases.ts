@@ -43,8 +43,9 @@ export interface Result {
 const warmUpShare = 0.25;
 
 /**
- * Measures cases in rounds, in each of which the servers take turns, so that all of them are affected by the same disturbances. Before the
- * first round everything runs once for a moment.
+ * Measures cases in rounds, in each of which the servers take turns, so that all of them are affected by the same disturbances: the first of
+ * one round is the last of the next, as whoever comes later finds a warmer machine, or a fuller disk. Before the first round everything runs once
+ * for a moment.
  * @returns for each case, the result of each server; undefined where the server does not support the case
  */
 export async function* measureCases(
@@ -66,7 +67,8 @@ export async function* measureCases(
       const measurements = servers.map((): Measurement[] => []);
       let beside: string | null = null;
       for (let round = options.requests === undefined ? 0 : 1; round <= options.rounds; round += 1) {
-        for (const [at, server] of servers.entries()) {
+        const turns = [...servers.entries()];
+        for (const [at, server] of round % 2 === 0 ? turns.toReversed() : turns) {
           const target = targetOf(server, one);
           if (target === undefined || !isMeasured(server, one)) continue;
           const stop = one.beside && (await loader.load({ server: target.address, name: one.name, round, keys }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { comparisonOf } from '../../bench/compare.ts';
+import { comparisonOf, isAbove } from '../../bench/compare.ts';
 import { cases, fairnessCases, caseNamed } from '../../bench/requests/cases.ts';
 import type { Measurement } from '../../bench/requests/generator-messages.ts';
 import { resultOf } from '../../bench/requests/measure-cases.ts';
@@ -49,9 +49,31 @@ describe('the results of a benchmark', () => {
   it('are compared by ratios', () => {
     const base = resultOf(small, 'base', [measurement], null);
     const here = resultOf(small, 'here', [{ ...measurement, seconds: 0.25, processor: 80 }], null);
-    expect(comparisonOf(base, here).ratios).toEqual({ perSecond: 2, p99: 1, processor: 0.8 });
+    const again = resultOf(small, 'base, again', [{ ...measurement, processor: 300 }], null);
+    expect(comparisonOf([base, base], here).ratios).toEqual({ perSecond: 2, p99: 1, processor: 0.8 });
+    expect(comparisonOf([base, again], here)).toMatchObject({
+      ratios: { perSecond: 2, p99: 1, processor: 0.4 },
+      noise: { perSecond: 1, p99: 1, processor: 3 },
+    });
     expect(shownRatio(here, base)).toBe('2.00');
     expect(shownRatio(here, undefined)).toBe('');
+  });
+});
+
+describe('a limit on processor time', () => {
+  const ratiosOf = (processor: number | null) => ({ perSecond: 1, p99: 1, processor });
+
+  it('is exceeded by what the base does not differ from itself by, whichever of its runs was slower', () => {
+    for (const noise of [1.1, 1 / 1.1]) {
+      const isAboveBy = (processor: number): boolean =>
+        isAbove({ ratios: ratiosOf(processor), noise: ratiosOf(noise) }, 1.05);
+      expect([isAboveBy(1.15), isAboveBy(1.16)]).toEqual([false, true]);
+    }
+  });
+
+  it('counts nothing that is unknown', () => {
+    expect(isAbove({ ratios: ratiosOf(1.06), noise: ratiosOf(null) }, 1.05)).toBe(true);
+    expect(isAbove({ ratios: ratiosOf(null), noise: ratiosOf(null) }, 1.05)).toBe(false);
   });
 });
 
