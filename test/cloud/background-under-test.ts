@@ -17,6 +17,7 @@ import type { AdministrationAnswer } from '../../functions/admin/administer.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { Engines } from '../support/cloud/engines.ts';
 import { createBucket, createTable, dynamoDbAt, s3At, streamArn } from '../support/cloud/moto.ts';
+import { rememberEnvironment } from '../support/runs/environment.ts';
 import { BackgroundProcesses } from './background-processes.ts';
 import { RoleGate } from './role-gate.ts';
 import type { StreamMapping } from './stream-mapping.ts';
@@ -40,6 +41,7 @@ export class BackgroundUnderTest {
   readonly #functions: BackgroundProcesses;
   readonly #server: Server;
   readonly #service: CloudService;
+  readonly #restoreEnvironment: () => void;
 
   private constructor(parts: {
     gate: RoleGate;
@@ -49,6 +51,7 @@ export class BackgroundUnderTest {
     server: Server;
     topic: string;
     topicQueue: string;
+    restoreEnvironment: () => void;
   }) {
     this.gate = parts.gate;
     this.topic = parts.topic;
@@ -57,6 +60,7 @@ export class BackgroundUnderTest {
     this.#functions = parts.functions;
     this.#service = parts.service;
     this.#server = parts.server;
+    this.#restoreEnvironment = parts.restoreEnvironment;
   }
 
   static async start(
@@ -98,6 +102,7 @@ export class BackgroundUnderTest {
     });
 
     const [{ environment }] = deployed.values() as unknown as [{ environment: Readonly<Record<string, unknown>> }];
+    const restoreEnvironment = rememberEnvironment();
     Object.assign(process.env, environmentOf('FrontDoor', environment));
     const service = await startCloudService(readCloudSettings(process.env), operations, S3BlobStore);
     const listener = nodeHttpListener(service.pipeline, {
@@ -108,7 +113,8 @@ export class BackgroundUnderTest {
     });
     const server = createServer(listener).on('checkContinue', listener);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new BackgroundUnderTest({ gate, engine, functions, service, server, topic, topicQueue });
+    const parts = { gate, engine, functions, service, server, topic, topicQueue, restoreEnvironment };
+    return new BackgroundUnderTest(parts);
   }
 
   get mappings(): ReadonlyMap<string, StreamMapping> {
@@ -201,6 +207,7 @@ export class BackgroundUnderTest {
     await this.#functions.stop();
     await this.#service.close();
     await this.gate.stop();
+    this.#restoreEnvironment();
   }
 }
 

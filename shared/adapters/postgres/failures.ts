@@ -5,9 +5,10 @@ const busyClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
 
 /**
  * Those of other classes: a unique key that was inserted at the same time (after which the attempt finds it), a lock that was not
- * available in time, a transaction that was idle for too long, and a standby, which may be promoted.
+ * available in time, a transaction that was idle for too long, and a standby, which may be promoted: it writes nothing (25006), and has no
+ * unlogged tables (0A000).
  */
-const busyCodes: ReadonlySet<string> = new Set(['23505', '55P03', '25P03', '25006']);
+const busyCodes: ReadonlySet<string> = new Set(['23505', '55P03', '25P03', '25006', '0A000']);
 
 /** Tells whether an attempt that failed with this error is worth repeating: the server is away, overloaded, contended, or read-only. */
 export function isBusy(error: unknown): boolean {

@@ -215,7 +215,7 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
 
   async #writeAll(steps: readonly Step[], changes: number, until: number): Promise<WriteOutcome> {
     return this.#connections.alone(async (client) => {
-      const { items, xid } = await this.#lock(client, steps, changes, until);
+      const { items, transaction } = await this.#lock(client, steps, changes, until);
       const failed = steps.flatMap(({ key, expectations }, at) =>
         expectations.every((expectation) => holds(expectation, items[at])) ? [] : [{ key, item: items[at] }],
       );
@@ -225,7 +225,7 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
       }
       // What the caller relies on may no longer hold.
       if (performance.now() > until) throw new TimeIsUp();
-      const newest = await this.#change(client, steps.slice(0, changes), xid);
+      const newest = await this.#change(client, steps.slice(0, changes), transaction);
       if (newest === undefined) return { outcome: 'unknown' };
       this.#signal.written(newest);
       return { outcome: 'written', old: items.slice(0, changes) };
@@ -249,20 +249,19 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
     const { prefix } = this.#connections;
     const [, { rows }] = await settledTogether([
       client.query('begin'),
-      client.query<{ v: Buffer | null; xid: string }>(
-        `select v, xid from ${prefix}read_locked($1, $2, $3, $4)`,
+      client.query<Transaction & { v: Buffer | null }>(
+        `select v, xid, incarnation from ${prefix}read_locked($1, $2, $3, $4)`,
         values,
       ),
     ] as const);
-    return { items: rows.map(({ v }) => (v === null ? undefined : decodeItem(v))), xid: rows[0]!.xid };
+    return { items: rows.map(({ v }) => (v === null ? undefined : decodeItem(v))), transaction: rows[0]! };
   }
 
   /**
    * Changes the locked items, and commits.
-   * @param xid the number of the transaction
    * @returns the newest position of the feed, null if it has no record; undefined if it cannot be determined whether it was committed
    */
-  async #change(client: Client, steps: readonly Step[], xid: string): Promise<string | null | undefined> {
+  async #change(client: Client, steps: readonly Step[], transaction: Transaction): Promise<string | null | undefined> {
     const values = [
       steps.map(({ encodedKey }) => encodedKey),
       steps.map(({ value }) => value ?? null),
@@ -281,24 +280,30 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
       return newest;
     } catch (error) {
       if (!isConnectionLost(error)) throw error;
-      const isCommitted = await this.#isCommitted(xid);
+      const isCommitted = await this.#isCommitted(transaction);
       if (isCommitted === false) throw error;
       return isCommitted ? newest : undefined;
     }
   }
 
-  /** Asks for the outcome of a transaction whose connection was lost: https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */
-  async #isCommitted(xid: string): Promise<boolean | undefined> {
+  /**
+   * Asks for the outcome of a transaction whose connection was lost. If the server has crashed since, a transaction of this number that was committed may
+   * be another one, and is not known to be this; one that was not cannot be.
+   * https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-PG-SNAPSHOT
+   */
+  async #isCommitted({ xid, incarnation }: Transaction): Promise<boolean | undefined> {
     const until = performance.now() + settleTime;
     for (let wait = 20; performance.now() < until; wait = Math.min(2 * wait, 1000)) {
       try {
-        const [row] = await this.#connections.read<{ status: string | null }>(
-          'select pg_xact_status($1::xid8) as status',
-          [xid],
+        const [row] = await this.#connections.read<{ status: string | null; same: boolean }>(
+          `select pg_xact_status($1::xid8) as status,
+             exists (select from ${this.#connections.prefix}incarnation where id = $2::uuid) as same`,
+          [xid, incarnation],
         );
-        if (row!.status === 'committed') return true;
-        if (row!.status === 'aborted') return false;
-        if (row!.status === null) return undefined;
+        const { status, same } = row!;
+        if (status === 'committed') return same || undefined;
+        if (status === 'aborted') return false;
+        if (status === null) return undefined;
       } catch (error) {
         // A number that the server has not given out yet: the transaction was lost with the server that did.
         if ((error as { code?: unknown }).code === '22023') return false;
@@ -323,7 +328,14 @@ interface Page {
 
 interface Locked {
   readonly items: readonly (Attributes | undefined)[];
+  readonly transaction: Transaction;
+}
+
+/** What tells a transaction from others. */
+interface Transaction {
   readonly xid: string;
+  /** From one crash of the server to the next: schema.ts. */
+  readonly incarnation: string;
 }
 
 /** A row of the feed. Numbers of 64 bits are text. */

@@ -12,6 +12,9 @@ const ownVersion = 1;
  *   transaction, as poolers pass connections on after each; and in the order of their numbers, so that no two writes wait for each other.
  *   Items that are only checked are locked for sharing, which writes nothing, unlike a lock of a row: the item of a bucket is checked by
  *   every write in it.
+ * - `incarnation` names the time from one crash of the server to the next, as the server empties an unlogged table when it recovers, and a standby
+ *   has none of its rows (https://www.postgresql.org/docs/15/sql-createtable.html#SQL-CREATETABLE-UNLOGGED). Numbers of transactions mean the
+ *   same for as long only: one whose records were not yet on the disk is given out again.
  * - Positions of the feed are taken while the locks are held. Those of one item therefore rise in the order of its changes.
  *
  * Functions are parsed by the server: in a function of PL/pgSQL, each statement sees what was committed before it, which the read after the
@@ -24,9 +27,10 @@ create table feed (
   position bigint primary key, at bigint not null, k bytea not null, old bytea, new bytea
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 create sequence feed_position;
+create unlogged table incarnation (one boolean primary key default true, id uuid not null default gen_random_uuid());
 
 create function read_locked(keys bytea[], locks bigint[], are_shared boolean[], patience text)
-returns table (v bytea, xid text) language plpgsql set search_path from current set enable_seqscan = off as $$
+returns table (v bytea, xid text, incarnation uuid) language plpgsql set search_path from current set enable_seqscan = off as $$
 declare
   key bytea;
 begin
@@ -38,6 +42,11 @@ begin
   end loop;
   -- The transaction has its number before it takes a position: feed-horizon.ts.
   xid := pg_current_xact_id()::text;
+  select id into incarnation from incarnation;
+  if not found then
+    insert into incarnation default values on conflict do nothing;
+    select id into incarnation from incarnation;
+  end if;
   foreach key in array keys loop
     v := null;
     select items.v into v from items where k = key;

@@ -27,9 +27,10 @@ function programDirectory(): string {
 
 /**
  * Starts a server on a free port, with data in a temporary directory.
+ * @param more arguments of it
  * @throws Error if PostgreSQL is not installed
  */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres(...more: readonly string[]): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'stillage-postgres-'));
   const data = join(directory, 'data');
   // The server refuses to run as root.
@@ -42,8 +43,11 @@ export async function startPostgres(): Promise<Postgres> {
   const url = `postgres://stillage@127.0.0.1:${port}/postgres`;
   let server: ChildProcess;
   const start = async (): Promise<void> => {
-    const args = ['-D', data, '-p', port, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=`];
-    server = spawn(join(programDirectory(), 'postgres'), args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+    const own = ['-D', data, '-p', port, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='];
+    server = spawn(join(programDirectory(), 'postgres'), [...own, ...more], {
+      ...options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     await isReady(server);
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
