@@ -23,7 +23,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LyingProxy } from '../support/programs/lying-proxy.ts';
-import { runProgram, type Run } from '../support/programs/program.ts';
+import type { Run } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import type { Service } from '../support/programs/server.ts';
 import { createVersioned, startTwoStores, storeEnvironment, type TwoStores } from '../support/programs/two-stores.ts';
 import { untilFound } from '../support/runs/eventually.ts';
@@ -46,7 +47,7 @@ const argsOf = (bucket: string, url: string): readonly string[] => [
   ...['--data', service.data, '--json'],
 ];
 const run = (bucket: string, more: readonly string[] = [], url = store.url): Promise<Run> =>
-  runProgram([...argsOf(bucket, url), ...more], { env: storeEnvironment });
+  runWarm([...argsOf(bucket, url), ...more], storeEnvironment);
 
 /** Exports a bucket, and returns the report. */
 async function exported(bucket: string, more: readonly string[] = [], url = store.url): Promise<object> {
@@ -246,8 +247,9 @@ describe('an export', () => {
       ['', ['--bucket', 'one'], {}, 2, /names one bucket/],
     ] as const;
     for (const [bucket, more, environment, exitCode, reason] of cases) {
-      const { code, stderr } = await runProgram([...argsOf(bucket, store.url), ...more], {
-        env: { ...storeEnvironment, ...environment },
+      const { code, stderr } = await runWarm([...argsOf(bucket, store.url), ...more], {
+        ...storeEnvironment,
+        ...environment,
       });
       expect([code, stderr]).toEqual([exitCode, expect.stringMatching(/^stillage: [^\n]*\n$/)]);
       expect(stderr).toMatch(reason);

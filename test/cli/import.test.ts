@@ -31,7 +31,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Lie, LyingProxy } from '../support/programs/lying-proxy.ts';
-import { runProgram, type Run } from '../support/programs/program.ts';
+import type { Run } from '../support/programs/program.ts';
+import { runWarm } from '../support/programs/warm-program.ts';
 import { untilFound } from '../support/runs/eventually.ts';
 import type { Service } from '../support/programs/server.ts';
 import { createVersioned, startTwoStores, storeEnvironment, type TwoStores } from '../support/programs/two-stores.ts';
@@ -50,10 +51,10 @@ afterAll(() => stores.stop());
 
 const sourceOf = (bucket: string): string => `s3://${bucket}?endpoint=${store.url}&region=us-east-1`;
 const run = (bucket: string, more: readonly string[] = [], environment = {}): Promise<Run> =>
-  runProgram(
-    ['import', sourceOf(bucket), '--data', service.data, '--project', 'main@example.test', '--json', ...more],
-    { env: { ...storeEnvironment, ...environment } },
-  );
+  runWarm(['import', sourceOf(bucket), '--data', service.data, '--project', 'main@example.test', '--json', ...more], {
+    ...storeEnvironment,
+    ...environment,
+  });
 
 /** Imports a bucket, and returns the report. */
 async function imported(bucket: string, more: readonly string[] = []): Promise<Record<string, unknown>> {
@@ -77,9 +78,10 @@ async function listed(client: S3Client, Bucket: string) {
 
 const source = (bucket: string): string => `s3://${bucket}?endpoint=${proxy.url}&region=us-east-1`;
 const runThrough = async (bucket: string): Promise<Run> =>
-  runProgram(['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'], {
-    env: storeEnvironment,
-  });
+  runWarm(
+    ['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'],
+    storeEnvironment,
+  );
 
 describe('an import', () => {
   it('keeps versions in order, their times and ETags, delete markers, metadata, tags and parts', async () => {
@@ -134,7 +136,7 @@ describe('an import', () => {
     await there.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'fourth' }));
     expect(await imported(Bucket)).toMatchObject({ versions: 1, same: 7, examples: [] });
     expect(await listed(here, Bucket)).toEqual(await listed(there, Bucket));
-    const scrubbed = await runProgram(['scrub', '--content', '--data', service.data]);
+    const scrubbed = await runWarm(['scrub', '--content', '--data', service.data]);
     expect(scrubbed.stdout).toContain('everything is consistent');
   });
 
@@ -163,7 +165,7 @@ describe('an import', () => {
     expect(report['versions']).toBeGreaterThan(0);
     expect((report['same'] as number) + (report['versions'] as number)).toBe(60);
     expect(await listed(here, Bucket)).toEqual(await listed(there, Bucket));
-    const usage = JSON.parse((await runProgram(['bucket', 'list', '--data', service.data, '--json'])).stdout) as [];
+    const usage = JSON.parse((await runWarm(['bucket', 'list', '--data', service.data, '--json'])).stdout) as [];
     expect(usage).toContainEqual(expect.objectContaining({ bucket: Bucket, objects: 60, bytes: 1_200_000 }));
   });
 

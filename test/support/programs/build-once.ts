@@ -8,5 +8,7 @@ export default function setup(): Promise<void> {
   return (builds.stillageBuild ??= Promise.all([
     build('stillage', 'digest-thread', 'byte-lane', 'cloud-scrub'),
     buildConsole(),
-  ]).then(() => undefined));
+  ]).then(() => {
+    process.env['TEST_BUILT'] = '1';
+  }));
 }

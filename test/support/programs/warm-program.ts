@@ -21,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * Runs `stillage` with these arguments in a process that has loaded it already, after the commands that were asked for before. For
- * commands of administration in tests of something else; those of the commands themselves start the program: ./program.ts.
+ * Runs `stillage` with these arguments in a process that has loaded it already, after the commands that were asked for before: starting
+ * one takes more processor time than most commands. What is about processes (kills, signals, pipes, other users) starts the program: ./program.ts.
  */
 export async function runWarm(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
   host ??= start();
