@@ -82,7 +82,9 @@ function Entry({ record }: { readonly record: AuditRecord }) {
   const result = error === undefined ? words.done : <span class="badge bad">{visibleName(error)}</span>;
   return (
     <tr>
-      <td title={exactDate(time)}>{minute(time)}</td>
+      <td class="fit" title={exactDate(time)}>
+        {minute(time)}
+      </td>
       <td>{nameOf(by)}</td>
       <td class="hide-narrow" title={agent === undefined ? undefined : visibleName(agent)}>
         {visibleName(address)}
