@@ -1,4 +1,4 @@
-import type { OperatorsDictionary } from '../operators.ts';
+import type { OperatorsDictionary } from '../en/operators.ts';
 
 export const operators: OperatorsDictionary = {
   name: 'Betreiber',

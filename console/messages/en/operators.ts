@@ -1,3 +1,5 @@
+import type { Widened } from './en.ts';
+
 /** The texts of the operators' page alone: the first load of the console has none of them. */
 export const operators = {
   name: 'Operators',
@@ -123,3 +125,5 @@ export const operators = {
   byOperator: (name: string) => `Operator ${name}`,
   onMachine: (name: string) => `${name} on the machine`,
 };
+
+export type OperatorsDictionary = Widened<typeof operators>;
