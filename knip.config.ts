@@ -18,7 +18,7 @@ const config: KnipConfig = {
     'shared/adapters/cloud/s3/s3-blob-store.ts!',
     'infra/app.ts!',
     // Bundled by console/build.mjs.
-    'console/{main.tsx,preview/preview.ts,preview/pdf-worker.ts,worker/download.ts}!',
+    'console/{main.tsx,operators/main.tsx,preview/preview.ts,preview/pdf-worker.ts,worker/download.ts}!',
     'bin/*.{mjs,ts,cjs}',
     'test/**/*.test.ts',
     'test/bench/*.{ts,mjs}',

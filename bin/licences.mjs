@@ -11,6 +11,7 @@ const permitted = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache
 /** The sources that are bundled for a browser: see console/build.mjs. */
 const consoleSources = [
   'console/main.tsx',
+  'console/operators/main.tsx',
   'console/preview/preview.ts',
   'console/preview/pdf-worker.ts',
   'console/worker/download.ts',

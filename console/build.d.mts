@@ -1,2 +1,2 @@
-/** Builds the console into dist/console. */
+/** Builds the console into dist/console, and the operators' page into dist/operators. */
 export function buildConsole(): Promise<void>;

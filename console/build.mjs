@@ -1,4 +1,4 @@
-// Builds the console into dist/console: `node console/build.mjs`.
+// Builds the console into dist/console, and the operators' page into dist/operators: `node console/build.mjs`.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = join(here, '..');
 const out = join(root, 'dist/console');
+/** A folder of its own, as it is served elsewhere: by the listener of operators alone. */
+const operatorsOut = join(root, 'dist/operators');
 
 const common = {
   absWorkingDir: root,
@@ -21,22 +23,14 @@ const common = {
   logLevel: 'warning',
 };
 
-/** Builds the page, the frame of previews and the worker of downloads. */
+/** Builds the console, with its frame of previews and its worker of downloads, and the operators' page. */
 export async function buildConsole() {
   const { build } = await import('esbuild');
-  await rm(out, { recursive: true, force: true });
+  for (const folder of [out, operatorsOut]) await rm(folder, { recursive: true, force: true });
   await mkdir(join(out, 'preview'), { recursive: true });
-  const [page, ...others] = await Promise.all([
-    build({
-      ...common,
-      entryPoints: { console: 'console/main.tsx' },
-      outdir: join(out, 'assets'),
-      entryNames: '[name]-[hash]',
-      chunkNames: '[name]-[hash]',
-      format: 'esm',
-      splitting: true,
-      metafile: true,
-    }),
+  const [page, operators, ...others] = await Promise.all([
+    build(pageOf({ console: 'console/main.tsx' }, out)),
+    build(pageOf({ operators: 'console/operators/main.tsx' }, operatorsOut)),
     // A script of another origin, which the frame's is, is only loaded as a classic one.
     build({
       ...common,
@@ -57,18 +51,38 @@ export async function buildConsole() {
       metafile: true,
     }),
   ]);
-  const { script, style, preloads } = entryOf(page.metafile);
-  const template = await readFile(join(here, 'index.html'), 'utf8');
+  await writePage(page, 'index.html', out);
+  await cp(join(here, 'preview/index.html'), join(out, 'preview/index.html'));
+  await writeFile(join(out, 'licenses.txt'), await licensesOf([page, ...others]));
+  await writePage(operators, 'operators/index.html', operatorsOut);
+  await writeFile(join(operatorsOut, 'licenses.txt'), await licensesOf([operators]));
+  await Promise.all([out, operatorsOut].map(compress));
+}
+
+/** How the script of a page is built. */
+function pageOf(entryPoints, folder) {
+  return {
+    ...common,
+    entryPoints,
+    outdir: join(folder, 'assets'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    format: 'esm',
+    splitting: true,
+    metafile: true,
+  };
+}
+
+/** Writes the document of a page, which names what was built. */
+async function writePage({ metafile }, template, folder) {
+  const { script, style, preloads } = entryOf(metafile, folder);
   const links = preloads.map((path) => `<link rel="modulepreload" href="/${path}">`).join('\n    ');
-  const html = template
+  const html = (await readFile(join(here, template), 'utf8'))
     .replace('%style%', `/${style}`)
     .replace('%script%', `/${script}`)
     .replace('<!-- preloads -->', links);
-  await writeFile(join(out, 'index.html'), html);
-  await cp(join(here, 'favicon.svg'), join(out, 'favicon.svg'));
-  await cp(join(here, 'preview/index.html'), join(out, 'preview/index.html'));
-  await writeFile(join(out, 'licenses.txt'), await licensesOf([page, ...others]));
-  await compress();
+  await writeFile(join(folder, 'index.html'), html);
+  await cp(join(here, 'favicon.svg'), join(folder, 'favicon.svg'));
 }
 
 /** Returns the licences of the bundled packages, which must be distributed with them. */
@@ -86,8 +100,8 @@ async function licenseOf(folder) {
 }
 
 /** Writes a compressed copy of every file, so that requests need not compress it. */
-async function compress() {
-  const entries = await readdir(out, { recursive: true, withFileTypes: true });
+async function compress(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const write = async (path) => {
     const content = await readFile(path);
@@ -101,9 +115,10 @@ async function compress() {
 }
 
 /** The names of the page's script and style, and of the chunks its script imports at once. */
-function entryOf({ outputs }) {
-  const path = (name) => relative(out, join(root, name));
-  const [name, entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === 'console/main.tsx');
+function entryOf({ outputs }, folder) {
+  const path = (name) => relative(folder, join(root, name));
+  // Chunks that are loaded later are entry points as well.
+  const [name, entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith('/main.tsx'));
   const imported = entry.imports.filter(({ kind }) => kind === 'import-statement');
   return { script: path(name), style: path(entry.cssBundle), preloads: imported.map((each) => path(each.path)) };
 }

@@ -39,6 +39,11 @@ export function awsCommand({ endpoint }: Target, ...words: readonly string[]): s
   return ['aws', '--endpoint-url', endpoint, ...words].map(quote).join(' ');
 }
 
+/** An administrative command, for the service of operators at an endpoint: `stillage project suspend …`. */
+export function stillageCommand(endpoint: string, ...words: readonly string[]): string {
+  return ['stillage', ...words, '--endpoint', endpoint, '--token-file', 'FILE'].map(quote).join(' ');
+}
+
 /** The command of the AWS CLI for an action of IAM: `aws … iam list-users`. */
 export function iamCommand(target: Target, { name, parameters }: IamAction): string {
   const words = Object.entries(parameters).flatMap(([parameter, value]) => {

@@ -1,6 +1,6 @@
-import { signal, computed } from '@preact/signals';
+import { addressed, decoded } from './address.ts';
 
-/** The current view. Every view has an address, so that back, forward, reload and pasted links work. */
+/** The current view. */
 export type Route =
   | { readonly page: 'buckets' }
   | {
@@ -30,21 +30,21 @@ function parseAddress(pathname: string, search: string): Route {
   if (first === '') return { page: 'buckets' };
   if (first === 'b' && second !== '') {
     const selected = query.get('o') ?? undefined;
-    const prefix = query.get('p') ?? decode(rest.join('/'));
+    const prefix = query.get('p') ?? decoded(rest.join('/'));
     const tab = query.get('t') ?? undefined;
     const details = selected === undefined ? {} : { selected, ...(tab !== undefined && { tab }) };
     return {
       page: 'objects',
-      bucket: decode(second),
+      bucket: decoded(second),
       prefix,
       ...details,
       ...(query.has('deleted') && { deleted: true }),
     };
   }
   if (first === 'settings' && second !== '') {
-    return { page: 'settings', bucket: decode(second), section: rest[0] ?? 'overview' };
+    return { page: 'settings', bucket: decoded(second), section: rest[0] ?? 'overview' };
   }
-  if (first === 'people') return second === '' ? { page: 'people' } : { page: 'people', user: decode(second) };
+  if (first === 'people') return second === '' ? { page: 'people' } : { page: 'people', user: decoded(second) };
   if (first === 'transfers' || first === 'activity' || first === 'profile') return { page: first };
   return { page: 'unknown' };
 }
@@ -77,43 +77,4 @@ export function addressOf(route: Route): string {
   }
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-const here = (): string => `${location.pathname}${location.search}`;
-const address = signal(here());
-
-/** The route of the present address. */
-export const route = computed((): Route => {
-  const url = new URL(address.value, location.origin);
-  return parseAddress(url.pathname, url.search);
-});
-
-addEventListener('popstate', () => (address.value = here()));
-
-/** Goes to a route; with `replace` without a step in the history. */
-export function go(to: Route, options: { readonly replace?: boolean } = {}): void {
-  const next = addressOf(to);
-  if (next === address.value) return;
-  if (options.replace) history.replaceState(null, '', next);
-  else history.pushState(null, '', next);
-  address.value = next;
-}
-
-/** Follows links within the console without loading it again. */
-export function followLinks(): void {
-  document.addEventListener('click', (event) => {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
-    const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
-    const href = link?.getAttribute('href');
-    if (!href?.startsWith('/') || href.startsWith('//') || link?.hasAttribute('target')) return;
-    event.preventDefault();
-    const url = new URL(href, location.origin);
-    go(parseAddress(url.pathname, url.search));
-  });
-}
+export const { route, go, followLinks } = addressed(parseAddress, addressOf);

@@ -17,7 +17,7 @@ import {
   type AdministrationDeps,
 } from './command.ts';
 import { IdempotentRequests, type Done } from './idempotent-requests.ts';
-import { openApi } from './openapi.ts';
+import { openApi, tokenPath } from './openapi.ts';
 
 /** The most bytes of a request's body. */
 const maxBody = 1024 * 1024;
@@ -108,13 +108,23 @@ export class AdminApi {
     // A token in a query would stand in the logs of proxies, and nothing here takes one.
     if (target.includes('?')) throw new Problem(400, 'Bad Request', 'Nothing here has a query: send JSON as the body.');
     const origin = fields.get('origin');
-    if (origin !== undefined) throw new Problem(403, 'Forbidden', 'Pages in browsers may not administer the service.');
+    if (origin !== undefined && origin !== `http://${fields.get('host')}`)
+      throw new Problem(
+        403,
+        'Forbidden',
+        "Pages in browsers may not administer the service, but for the operators' own.",
+      );
     if (target === `${adminPath}/openapi.json`) {
       if (method !== 'GET') throw notAllowed('GET');
       return { status: 200, fields: json, body: (this.#document ??= JSON.stringify(openApi(this.#deps.commands))) };
     }
     const operator = await this.#authenticated(fields);
     about.operator = operator.operator;
+    if (target === tokenPath) {
+      if (method !== 'GET') throw notAllowed('GET');
+      const { used: _, ...shown } = operator;
+      return { status: 200, fields: json, body: JSON.stringify(shown) };
+    }
     const command = this.#commands.get(target);
     if (command === undefined)
       throw new Problem(404, 'Not Found', `Nothing is here: ${adminPath}/openapi.json lists what is.`);

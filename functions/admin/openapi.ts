@@ -1,7 +1,16 @@
 import * as z from 'zod/mini';
 import packageJson from '../../package.json' with { type: 'json' };
 import { result } from './results.ts';
-import { pathOf, type AdministrationCommand } from './command.ts';
+import { adminPath, pathOf, type AdministrationCommand } from './command.ts';
+import { scopes } from '../../shared/accounts/operators.ts';
+
+/** Where an operator learns what a token allows. */
+export const tokenPath = `${adminPath}/token`;
+
+const shownToken = z.object({
+  ...{ operator: result.text, scopes: result.list(result.enum(scopes)), created: result.time },
+  until: result.optional(result.time),
+});
 
 const problem = {
   description: 'Refused',
@@ -20,7 +29,10 @@ export function openApi(commands: readonly AdministrationCommand<never, unknown>
     },
     servers: [{ url: '/' }],
     security: [{ operator: [] }],
-    paths: Object.fromEntries(commands.map((command) => [pathOf(command.name), { post: operationOf(command) }])),
+    paths: {
+      ...Object.fromEntries(commands.map((command) => [pathOf(command.name), { post: operationOf(command) }])),
+      [tokenPath]: { get: tokenOperation },
+    },
     components: {
       securitySchemes: { operator: { type: 'http', scheme: 'bearer', description: 'stillage operator create' } },
       schemas: {
@@ -52,6 +64,14 @@ function operationOf({ name, scope, takes, gives }: AdministrationCommand<never,
     },
   };
 }
+
+const tokenOperation = {
+  operationId: 'token',
+  summary: 'Whom the token belongs to, and what it allows',
+  description: 'Needs no scope.',
+  tags: ['token'],
+  responses: { 200: { description: 'Done', content: jsonOf(shownToken) }, default: problem },
+};
 
 function jsonOf(type: z.core.$ZodType): object {
   // Clients take what later versions add to results: nothing forbids it. What arguments refuse, their own schema says.

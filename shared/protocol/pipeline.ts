@@ -214,7 +214,10 @@ export class Pipeline {
     const noted = bucket?.logging ? withArrival(payload, () => (trace.receivedAt = services.clock.now())) : payload;
     const body = once(() => readBody(operation.body as BodyMode, request.fields, noted, settings));
     const source = operation.sourceOf?.(input);
-    if (source) trace.copied = { place: source, bucket: () => view.bucket(source.bucket) };
+    if (source) {
+      const { bucket: name } = source;
+      trace.copied = { place: source, bucket: () => view.bucket(name), seen: () => view.seenBucket(name) };
+    }
     const known = {
       caller,
       scheme,

@@ -35,7 +35,12 @@ export interface RequestTrace {
   /** What it did to each of several keys, if its bucket has an access log or is audited. */
   deletions?: readonly LoggedDeletion[];
   /** The source of a copy. */
-  copied?: { readonly place: Place; readonly bucket: () => Promise<Bucket> };
+  copied?: {
+    readonly place: Place;
+    readonly bucket: () => Promise<Bucket>;
+    /** Returns its bucket if the request has read that; one that was refused before has not. */
+    readonly seen: () => Promise<Bucket> | undefined;
+  };
   /** The API in AWS's Query protocol that the request is for. */
   api?: QueryApi | '';
   /** True for a request of another API, whose clients read another form of error: unsupported.ts. */

@@ -193,9 +193,9 @@ export class Responder {
     }
   }
 
-  /** The bucket that a copy is made from has been read, but for a copy that was refused before. */
+  /** Of a copy that was refused before the bucket that it is made from was read, nobody has tried to read the source, and nothing is read for it. */
   #auditSource(audit: Auditor, request: RequestMessage, trace: RequestTrace, status: number): void {
-    trace.copied!.bucket().then(
+    trace.copied!.seen()?.then(
       (source) => {
         const act = sourceActOf(request, trace, source, status);
         if (act) audit.record(act);

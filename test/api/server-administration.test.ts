@@ -127,6 +127,18 @@ describe('a token of an operator', () => {
     expect(service.output.stdout).not.toContain(token.slice(9));
   });
 
+  it('tells whom it belongs to and what it allows, and shows no more', async () => {
+    const token = await tokenOf('teller', '--scope', 'read', '--scope', 'bill', '--lifetime', '1h');
+    const told = await ask({ token, method: 'GET', path: `${base}/token`, body: '' });
+    const [created, until] = [expect.any(Number), expect.any(Number)] as [number, number];
+    expect([told.status, JSON.parse(told.text)]).toEqual([
+      200,
+      { operator: 'teller', scopes: ['read', 'bill'], created, until },
+    ]);
+    expectProblem(await ask({ method: 'GET', path: `${base}/token`, body: '' }), 401, /valid token/);
+    expectProblem(await ask({ token, path: `${base}/token` }), 405, /GET/);
+  });
+
   it.each(['read', 'bill', 'manage'])('of the scope %s may do that alone', async (scope) => {
     const token = await tokenOf(`only-${scope}`, '--scope', scope);
     const allows = { read: ['read'], bill: ['bill'], manage: ['read', 'bill', 'manage'] }[scope]!;
@@ -191,10 +203,12 @@ describe('a request of an operator', () => {
     expectProblem(await ask({ token, path: '/customer/list?limit=1' }), 400, /query/);
   });
 
-  it('comes from no page of a browser, and from no other name of this machine', async () => {
-    for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${port}`]) {
+  it('comes from no page of a browser but its own, and from no other name of this machine', async () => {
+    const others = [`https://127.0.0.1:${port}`, `http://localhost:${port}`, `http://127.0.0.1:${port + 1}`];
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1', ...others]) {
       expectProblem(await ask({ token, headers: [['origin', origin]] }), 403, /browser/);
     }
+    expect((await ask({ token, headers: [['origin', `http://127.0.0.1:${port}`]] })).status).toBe(200);
     expect((await ask({ token, host: `evil.example:${port}` })).status).toBe(421);
     const preflight = await ask({ method: 'OPTIONS', body: '', headers: [['origin', 'https://evil.example']] });
     expect(preflight.header('access-control-allow-origin')).toBeUndefined();

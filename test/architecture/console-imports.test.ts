@@ -18,6 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   panels: ['messages', 'format', 's3', 'session', 'transfers', 'ui'],
   pages: ['messages', 'format', 's3', 'session', 'transfers', 'ui', 'panels'],
   app: ['messages', 'format', 's3', 'session', 'transfers', 'ui', 'panels', 'pages'],
+  operators: ['messages', 'format', 's3', 'session', 'ui'],
   preview: [],
   worker: [],
 };

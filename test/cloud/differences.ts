@@ -219,6 +219,7 @@ export const differences: readonly Difference[] = [
       'looks at what the browser draws of a sample, whatever answers: the pages are tested with the cloud by the other files',
     file: 'test/console/every-view.test.ts',
   },
+  { reason: 'operators have a page on one machine alone', file: 'test/console/operators.test.ts' },
   {
     reason: 'API Gateway limits requests a second, for all clients together',
     file: 'test/wire/request-rate.test.ts',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { de } from '../../console/messages/de/de.ts';
+import { operators as operatorsGerman } from '../../console/messages/de/operators.ts';
 import { en } from '../../console/messages/en/en.ts';
+import { operators } from '../../console/messages/en/operators.ts';
 
 type Text = string | ((...parameters: string[]) => string);
 
@@ -14,8 +16,8 @@ function textsOf(dictionary: object, path = ''): [path: string, text: Text][] {
 const parameters = ['«first»', '«second»', '«third»', '«fourth»'];
 const said = (text: Text): string => (typeof text === 'function' ? text(...parameters) : text);
 
-const english = textsOf(en);
-const german = new Map(textsOf(de));
+const english = textsOf({ ...en, operators });
+const german = new Map(textsOf({ ...de, operators: operatorsGerman }));
 
 /** Words that are the same in both languages. */
 const shared =

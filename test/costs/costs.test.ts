@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Act } from '../../shared/audit/audit-record.ts';
 import { stubs } from '../../functions/bucket/stubs.ts';
 import { operations } from '../../functions/operations.ts';
 import { measurePasses, type MeasuredPasses } from './lifecycle.ts';
-import { measureAll, type Measured } from './measure.ts';
+import { measureAll, measureRefusedCopy, type Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
 import { measureScrub, type MeasuredScrub } from './scrub.ts';
 import { mixDollars } from './table.ts';
@@ -103,5 +104,14 @@ describe('the budget', () => {
   it('of RenameObject has another item in the transaction only where there are lifecycle rules', () => {
     expect(costOf('RenameObject')).toMatchObject({ writes: 1, transactionItems: 3 });
     expect(costOf('RenameObject', 'with lifecycle rules')).toMatchObject({ writes: 1, transactionItems: 4 });
+  });
+
+  it('of a copy that is refused early is the same with an audit log', async () => {
+    const acts: Act[] = [];
+    const cost = await measureRefusedCopy({ record: (act) => acts.push(act) });
+    expect(cost.reads).toBeGreaterThan(0);
+    expect(cost).toEqual(await measureRefusedCopy(undefined));
+    // Of the buckets that were made alone: none asks for records.
+    expect(acts.map(({ event }) => event)).toEqual(['CreateBucket', 'CreateBucket']);
   });
 });

@@ -1,4 +1,7 @@
 import { SetClock } from '../support/storage/fixed-deps.ts';
+import { operations } from '../../functions/operations.ts';
+import type { Auditor } from '../../shared/audit/audit-record.ts';
+import { S3Error } from '../../shared/errors/s3-error.ts';
 import { PipelineInProcess } from '../support/storage/pipeline-in-process.ts';
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 import { owner, scenarios, type Scenario, type Send } from './scenarios.ts';
@@ -31,6 +34,32 @@ async function measure(scenario: Scenario): Promise<Measured> {
   const cost = meter.take();
   if (status >= 300) throw new Error(`${scenario.operation}: ${status} ${text}`);
   return { scenario, status, cost };
+}
+
+/** A copy that is refused as soon as its source is known, whatever is asked first. */
+const refusedEarly = new Map(operations).set('CopyObject', {
+  ...operations.get('CopyObject')!,
+  authorise: () => {
+    throw new S3Error('AccessDenied');
+  },
+});
+
+/**
+ * Counts what a copy costs that is refused before its source is read.
+ * @param audit takes acts down. Undefined: nobody does
+ */
+export async function measureRefusedCopy(audit: Auditor | undefined): Promise<Cost> {
+  const meter = new Meter();
+  const table = new MeteredTable(meter);
+  const service = new PipelineInProcess([owner], { table, operations: refusedEarly, ...(audit && { audit }) });
+  for (const path of ['/bucket', '/source']) await service.send({ method: 'PUT', path }, owner);
+  const headers = { 'x-amz-copy-source': '/source/key' };
+  meter.take();
+  const { status } = await service.send({ method: 'PUT', path: '/bucket/key', headers }, owner);
+  if (status !== 403) throw new Error(`the copy was not refused: ${status}`);
+  // What was begun and is not waited for has asked the table by then.
+  await new Promise(setImmediate);
+  return meter.take();
 }
 
 /** Measures them all. */

@@ -28,7 +28,7 @@ describe('the package', () => {
     const files = await filesBelow(join(project.folder, 'node_modules/stillage'));
     const kinds = new Set(
       files.map((file) =>
-        file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/console\/).*/, '*'),
+        file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/(?:console|operators)\/).*/, '*'),
       ),
     );
     expect([...kinds].sort()).toEqual([
@@ -40,6 +40,7 @@ describe('the package', () => {
       'dist/THIRD-PARTY-LICENSES.txt',
       'dist/console/*',
       'dist/digest-thread.mjs',
+      'dist/operators/*',
       'dist/package/*.cjs',
       'dist/package/*.d.ts',
       'dist/package/*.json',

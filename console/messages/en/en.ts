@@ -38,7 +38,7 @@ export const en = {
 
 /** A dictionary: the keys of the English one, with texts, and functions that return texts. */
 export type Dictionary = Widened<typeof en>;
-type Widened<T> = T extends string
+export type Widened<T> = T extends string
   ? string
   : T extends (...parameters: infer P) => string
     ? (...parameters: P) => string

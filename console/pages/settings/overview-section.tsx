@@ -8,6 +8,7 @@ import { config, session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CommandLine } from '../../ui/command-line.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
+import { Meter } from '../../ui/meter.tsx';
 import { attempt, ErrorBox, notify } from '../../ui/notices.tsx';
 
 /** The usage and quota of a bucket, its versioning, default encryption and tags. */
@@ -41,11 +42,11 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
         {quota ? (
           <>
             <div class="quotas">
-              <Quota
+              <Meter
                 text={texts.quotaBytes(size(quota.bytesCounted), size(quota.bytesLimit))}
                 part={quota.bytesCounted / quota.bytesLimit}
               />
-              <Quota
+              <Meter
                 text={texts.quotaObjects(number(quota.objects), number(quota.objectsLimit))}
                 part={quota.objects / quota.objectsLimit}
               />
@@ -81,17 +82,6 @@ export function OverviewSection({ bucket }: { readonly bucket: string }) {
         <CommandLine command={encryptionCommand(config.value!, bucket, !encrypted)} />
       </section>
       <TagsPanel tagged={{ bucket }} max={50} limit={texts.bucketTagLimit} level={2} />
-    </div>
-  );
-}
-
-function Quota({ text, part }: { readonly text: string; readonly part: number }) {
-  return (
-    <div class="stack tight">
-      <p>{text}</p>
-      <div class={part > 0.9 ? 'meter warn' : 'meter'}>
-        <div style={{ width: `${Math.min(100, part * 100)}%` }} />
-      </div>
     </div>
   );
 }

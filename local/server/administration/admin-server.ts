@@ -10,6 +10,7 @@ import { nodeHttpListener, type Handler } from '../../../shared/node-http/node-h
 import { listenToRequests, serverOptions } from '../../../shared/node-http/request-listening.ts';
 import type { Secrets } from '../../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
+import { operatorsPage } from './operators-page.ts';
 
 /** A listener for operators. */
 export interface AdminServer {
@@ -35,7 +36,7 @@ interface Administered {
 const host = '127.0.0.1';
 
 /**
- * Carries out administrative commands over HTTP, on a separate port of this machine.
+ * Carries out administrative commands over HTTP, on a separate port of this machine, and serves the operators' page there.
  * @throws OperatorError if the port is taken
  */
 export async function startAdminServer(
@@ -44,12 +45,13 @@ export async function startAdminServer(
 ): Promise<AdminServer> {
   const { limits } = administered.administration.settings;
   const api = new AdminApi({ ...administered, telemetry });
+  const page = await operatorsPage(telemetry);
   // Keeps out web pages in a browser of this machine whose host name resolves to this address (DNS rebinding).
   const handler: Handler = {
-    handle: async (request) =>
-      /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(request.fields.get('host') ?? '')
-        ? api.handle(request)
-        : misdirected,
+    handle: async (request) => {
+      if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(request.fields.get('host') ?? '')) return misdirected;
+      return (await page?.(request)) ?? api.handle(request);
+    },
   };
   let isClosing = false;
   const server = createServer(serverOptions(limits));

@@ -54,13 +54,17 @@ export class ConsoleFiles {
     this.#paths = paths;
   }
 
-  /** Lists the files of a folder. @throws OperatorError if the folder is not a built console */
-  static async list(folder: string): Promise<ConsoleFiles> {
+  /**
+   * Lists the files of a folder.
+   * @param otherwise what else there is to do than to build it
+   * @throws OperatorError if the folder is not a built console
+   */
+  static async list(folder: string, otherwise = ''): Promise<ConsoleFiles> {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
     const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
     const paths = new Set(files.map((file) => `/${relative(folder, file).split(sep).join('/')}`));
     if (!paths.has(consoleIndex)) {
-      throw new OperatorError(`it is not in ${folder}: build it with "node bin/build.mjs", or use --console-port 0`);
+      throw new OperatorError(`it is not in ${folder}: build it with "node bin/build.mjs"${otherwise}`);
     }
     return new ConsoleFiles(folder, paths);
   }

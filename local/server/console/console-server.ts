@@ -59,7 +59,7 @@ export async function consoleOrNone(
  */
 async function startConsole(options: StartOptions, service: ServiceBehind): Promise<RunningConsole> {
   const { consolePort: port, host, consoleFiles = builtConsole } = options;
-  const files = await ConsoleFiles.list(consoleFiles);
+  const files = await ConsoleFiles.list(consoleFiles, ', or use --console-port 0');
   const origins = new Set(options.consoleOrigin);
   const configAt = configuration(options, service.url, port);
   const site = { files, origins, configAt, telemetry: service.telemetry };

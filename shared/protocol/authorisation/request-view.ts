@@ -36,6 +36,11 @@ export class RequestView {
     return seen(this.#seenBuckets, name, () => this.#buckets.load(name));
   }
 
+  /** Returns the bucket with this name if it was asked for before: nothing is read for it. */
+  seenBucket(name: string): Promise<Bucket> | undefined {
+    return this.#seenBuckets.get(name);
+  }
+
   /** See Objects.find. */
   find(bucket: Bucket, key: string, versionId?: string): Promise<Version | undefined> {
     return seen(this.#versions, nameOf(bucket, key, versionId), () => this.#find(bucket, key, versionId));

@@ -46,6 +46,20 @@ const pagePolicy = ({ endpoint }: ConsoleSources): Directives => ({
   'trusted-types': 'console',
 });
 
+/** That of the operators' page: it speaks to its own origin alone, and has no frames, workers or scripts made of text. */
+const operatorsPolicy: Directives = {
+  'default-src': `'none'`,
+  'script-src': `'self'`,
+  'style-src': `'self'`,
+  'img-src': `'self'`,
+  'connect-src': `'self'`,
+  'base-uri': `'none'`,
+  'form-action': `'none'`,
+  'frame-ancestors': `'none'`,
+  'require-trusted-types-for': `'script'`,
+  'trusted-types': `'none'`,
+};
+
 const previewPolicy = ({ console }: ConsoleSources): Directives => {
   const files = console === `'self'` ? console : `${console}${previewFolder}`;
   return {
@@ -79,15 +93,25 @@ type SecurityHeaders = Readonly<
 /** Returns the headers that protect a file of the console. */
 export function securityHeaders(path: string, sources: ConsoleSources): SecurityHeaders {
   const isPreview = path.startsWith(previewFolder);
-  const directives = isPreview ? previewPolicy(sources) : pagePolicy(sources);
   return {
     ...commonHeaders,
-    'Content-Security-Policy': Object.entries(directives)
-      .map(([name, value]) => `${name} ${value}`)
-      .join('; '),
+    'Content-Security-Policy': policyOf(isPreview ? previewPolicy(sources) : pagePolicy(sources)),
     // For a sandboxed frame, whose origin is opaque, everything here is cross-origin.
     'Cross-Origin-Resource-Policy': isPreview ? 'cross-origin' : 'same-origin',
   };
+}
+
+/** The headers that protect the files of the operators' page. */
+export const operatorsHeaders: SecurityHeaders = {
+  ...commonHeaders,
+  'Content-Security-Policy': policyOf(operatorsPolicy),
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+function policyOf(directives: Directives): string {
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ');
 }
 
 /** Returns how long browsers may cache a file without revalidation: forever if its name depends on its content. */

@@ -47,11 +47,14 @@ export class ConsoleUnderTest {
   origin = '';
   browser: Browser | undefined;
   private readonly args: readonly string[];
+  /** The option of the port that pages are served at. */
+  private readonly portOption: '--console-port' | '--admin-port';
   private folder = '';
   private readonly pages: { readonly page: Page; readonly faults: string[] }[] = [];
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], portOption: '--console-port' | '--admin-port' = '--console-port') {
     this.args = args;
+    this.portOption = portOption;
   }
 
   async start(): Promise<void> {
@@ -66,7 +69,7 @@ export class ConsoleUnderTest {
 
   private async startHere(): Promise<void> {
     const port = await freePort();
-    const service = await startService({ args: ['--console-port', String(port), ...this.args] });
+    const service = await startService({ args: [this.portOption, String(port), ...this.args] });
     this.origin = `http://127.0.0.1:${port}`;
     this.service = {
       url: service.url,
@@ -152,7 +155,15 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /** Starts a console before the tests of a file, and stops it after them. */
 export function consoleUnderTest(...args: readonly string[]): ConsoleUnderTest {
-  const console = new ConsoleUnderTest(args);
+  return startedBefore(new ConsoleUnderTest(args));
+}
+
+/** Does the same with the operators' page, in place of the console. */
+export function operatorsUnderTest(): ConsoleUnderTest {
+  return startedBefore(new ConsoleUnderTest([], '--admin-port'));
+}
+
+function startedBefore(console: ConsoleUnderTest): ConsoleUnderTest {
   beforeAll(() => console.start());
   afterAll(() => console.stop());
   return console;

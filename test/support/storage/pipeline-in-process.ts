@@ -57,7 +57,7 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';
 
-  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, and other operations */
+  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, other operations, and who takes acts down */
   constructor(
     people: readonly Person[],
     {
@@ -66,12 +66,14 @@ export class PipelineInProcess {
       clock = new SetClock(Date.now()),
       limits = {},
       operations = everyOperation,
+      audit,
     }: {
       table?: MemoryTable;
       before?: (blobs: BlobStore) => BlobStore;
       clock?: SetClock;
       limits?: Partial<Limits>;
       operations?: PipelineDeps['operations'];
+      audit?: PipelineDeps['audit'];
     } = {},
   ) {
     this.table = table;
@@ -108,6 +110,7 @@ export class PipelineInProcess {
     this.#pipeline = new Pipeline({
       services: this.services,
       operations,
+      audit,
       accessKeys: { find: async (id) => keys.get(id) },
       telemetry: {
         request: () => undefined,

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { openApi } from '../../../../functions/admin/openapi.ts';
+import { openApi, tokenPath } from '../../../../functions/admin/openapi.ts';
 import { administrationCommands } from '../../../../local/cli/commands/administration-commands.ts';
 
 describe('the description of the API of operators', () => {
@@ -15,8 +15,10 @@ describe('the description of the API of operators', () => {
   });
 
   it('has every command once, by a name that programs can use', () => {
-    expect(Object.keys(document.paths)).toHaveLength(administrationCommands.length);
-    const ids = Object.values(document.paths).map(({ post }) => post.operationId);
+    const { [tokenPath]: token, ...commands } = document.paths;
+    expect(token).toMatchObject({ get: { operationId: 'token' } });
+    expect(Object.keys(commands)).toHaveLength(administrationCommands.length);
+    const ids = ['token', ...Object.values(commands).map(({ post }) => post.operationId)];
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]*$/);
   });
