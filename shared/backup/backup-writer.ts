@@ -2,7 +2,7 @@ import { Slots } from '../storage/concurrency.ts';
 import type { BackupRecord } from './backup-record.ts';
 import { blobEntry, tableEntry } from './entry-names.ts';
 import { PackIndex } from './pack-index.ts';
-import { PackWriter, packFile } from './packs.ts';
+import { packFile, packMemory, PackWriter } from './packs.ts';
 import type { PackContents, Repository } from './repository.ts';
 import { packedChunk } from './table-chunks.ts';
 
@@ -15,6 +15,7 @@ const packsPerIndex = 64;
 interface Open {
   readonly pack: number;
   readonly writer: PackWriter;
+  readonly memory: Buffer;
 }
 
 /** What a backup uses in the repository, and what it added, in bytes. */
@@ -30,6 +31,8 @@ export class BackupWriter {
   readonly #index: PackIndex;
   readonly #slots = new Slots(packsTogether);
   readonly #open = new Map<'table' | 'blob', Open>();
+  /** Memory of packs that are written: fresh memory costs the system more than what is put there. */
+  readonly #free: Buffer[] = [];
   #writing: Promise<void>[] = [];
   #failure: { readonly error: unknown } | undefined;
   #unindexed: PackContents[] = [];
@@ -99,7 +102,8 @@ export class BackupWriter {
     let open = this.#open.get(kind);
     if (open === undefined) {
       const { keys, randomness } = this.#repository;
-      open = { pack: this.#index.addOpen(), writer: new PackWriter(keys.content, randomness) };
+      const memory = this.#free.pop() ?? Buffer.allocUnsafeSlow(packMemory);
+      open = { pack: this.#index.addOpen(), writer: new PackWriter(keys.content, randomness, memory), memory };
       this.#open.set(kind, open);
     }
     const { pack, writer } = open;
@@ -112,18 +116,19 @@ export class BackupWriter {
   }
 
   #write(kind: 'table' | 'blob'): void {
-    const { pack, writer } = this.#open.get(kind)!;
+    const open = this.#open.get(kind)!;
     this.#open.delete(kind);
     const writing = this.#slots
-      .run(() => this.#writePack(pack, writer))
+      .run(() => this.#writePack(open))
       .catch((error: unknown) => void (this.#failure ??= { error }))
       .finally(() => (this.#writing = this.#writing.filter((one) => one !== writing)));
     this.#writing.push(writing);
   }
 
-  async #writePack(pack: number, writer: PackWriter): Promise<void> {
+  async #writePack({ pack, writer, memory }: Open): Promise<void> {
     const { id, bytes } = writer.finish();
     await this.#repository.target.put(packFile(id), bytes);
+    this.#free.push(memory);
     this.#index.written(pack, id, bytes.length);
     this.#added += bytes.length;
     this.#unindexed.push({ id, names: writer.entries.map(([name]) => name) });

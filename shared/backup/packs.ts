@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Randomness } from '../ports/randomness.ts';
+import { pieceBytes } from './entry-names.ts';
 import { DamagedFile, SealedFile, SealedFileWriter } from './sealed-file.ts';
 
 /*
@@ -11,6 +12,8 @@ import { DamagedFile, SealedFile, SealedFileWriter } from './sealed-file.ts';
 const packBytes = 16 * 1024 * 1024;
 /** The largest number of entries in a pack, so that places are small numbers. */
 const maxEntries = 60_000;
+/** The memory for a pack, in bytes: what it may have before and after its last entry, a piece of a blob. */
+export const packMemory = packBytes + pieceBytes + 4 * 1024 * 1024;
 export const packsFolder = 'packs/';
 
 /** The name of an entry, and the size of its content in bytes. */
@@ -32,8 +35,9 @@ export class PackWriter {
   readonly entries: PackEntry[] = [];
   readonly #file: SealedFileWriter;
 
-  constructor(key: Uint8Array, randomness: Randomness) {
-    this.#file = new SealedFileWriter(key, 'pack', randomness.bytes(32));
+  /** @param memory of {@link packMemory} bytes, used until the caller is done with the pack */
+  constructor(key: Uint8Array, randomness: Randomness, memory: Buffer) {
+    this.#file = new SealedFileWriter(key, 'pack', randomness.bytes(32), memory);
   }
 
   get isFull(): boolean {

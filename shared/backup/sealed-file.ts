@@ -17,6 +17,8 @@ const saltBytes = 32;
 const tagBytes = 16;
 const headerBytes = magic.length + 2 + saltBytes;
 const sizeBytes = 4;
+/** So much is encrypted at a time: a cipher returns new memory, and this much is still in the processor's cache when it is copied to the file. */
+const strideBytes = 128 * 1024;
 
 /** The kinds of sealed files, by the byte that states it. */
 const kinds = { pack: 1, index: 2, backup: 3 } as const;
@@ -33,16 +35,22 @@ export class DamagedFile extends Error {
 /** Writes a sealed file, section by section. */
 export class SealedFileWriter {
   readonly #key: Uint8Array;
-  readonly #parts: Buffer[];
+  #file: Buffer;
+  #size = headerBytes;
   #sections = 0;
-  #size: number;
 
-  /** @param salt fresh and random, 32 bytes */
-  constructor(key: Uint8Array, kind: FileKind, salt: Uint8Array) {
+  /**
+   * @param salt fresh and random, 32 bytes
+   * @param memory used for the file as far as it is large enough, and until the caller is done with the file
+   */
+  constructor(key: Uint8Array, kind: FileKind, salt: Uint8Array, memory: Buffer = Buffer.alloc(0)) {
     this.#key = fileKey(key, kind, salt);
-    const header = Buffer.concat([magic, Buffer.of(version, kinds[kind]), salt]);
-    this.#parts = [header];
-    this.#size = header.length;
+    this.#file = memory;
+    this.#reserve(0);
+    magic.copy(this.#file);
+    this.#file[magic.length] = version;
+    this.#file[magic.length + 1] = kinds[kind];
+    this.#file.set(salt, magic.length + 2);
   }
 
   /** The bytes so far. */
@@ -51,23 +59,39 @@ export class SealedFileWriter {
   }
 
   append(plain: Uint8Array): void {
-    this.#add(seal(this.#key, plain, nonceOf(this.#sections)));
+    this.#seal(plain, nonceOf(this.#sections));
     this.#sections += 1;
   }
 
   /** Returns the file. @param end tells what the sections are */
   finish(end: Uint8Array): Buffer {
-    const section = seal(this.#key, end, endNonce);
-    this.#add(section);
-    const size = Buffer.alloc(sizeBytes);
-    size.writeUInt32LE(section.length);
-    this.#add(size);
-    return Buffer.concat(this.#parts);
+    this.#reserve(end.length + tagBytes + sizeBytes);
+    this.#seal(end, endNonce);
+    this.#size = this.#file.writeUInt32LE(end.length + tagBytes, this.#size);
+    return this.#file.subarray(0, this.#size);
   }
 
-  #add(part: Buffer): void {
-    this.#parts.push(part);
-    this.#size += part.length;
+  #seal(plain: Uint8Array, nonce: Buffer): void {
+    this.#reserve(plain.length + tagBytes);
+    const cipher = createCipheriv(algorithm, this.#key, nonce, { authTagLength: tagBytes });
+    for (let at = 0; at < plain.length; at += strideBytes) {
+      this.#put(cipher.update(plain.subarray(at, at + strideBytes)));
+    }
+    this.#put(cipher.final());
+    this.#put(cipher.getAuthTag());
+  }
+
+  #put(bytes: Buffer): void {
+    this.#file.set(bytes, this.#size);
+    this.#size += bytes.length;
+  }
+
+  /** Sees to it that so many bytes can be added. */
+  #reserve(bytes: number): void {
+    if (this.#size + bytes <= this.#file.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#size + bytes, 2 * this.#file.length));
+    this.#file.copy(larger);
+    this.#file = larger;
   }
 }
 
@@ -112,11 +136,6 @@ export class SealedFile {
     this.#at += size + tagBytes;
     this.#sections += 1;
   }
-}
-
-function seal(key: Uint8Array, plain: Uint8Array, nonce: Buffer): Buffer {
-  const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
-  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
 function open(key: Uint8Array, section: Buffer, nonce: Buffer): Buffer {

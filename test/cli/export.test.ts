@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
@@ -24,33 +22,23 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sdk } from '../support/clients/clients.ts';
-import { startLyingProxy, type LyingProxy } from '../support/programs/lying-proxy.ts';
+import type { LyingProxy } from '../support/programs/lying-proxy.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
-import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import type { Service } from '../support/programs/server.ts';
+import { createVersioned, startTwoStores, storeEnvironment, type TwoStores } from '../support/programs/two-stores.ts';
 import { untilFound } from '../support/runs/eventually.ts';
 
-const env = { AWS_ACCESS_KEY_ID: bob.accessKeyId, AWS_SECRET_ACCESS_KEY: bob.secretAccessKey };
-
-let folder: string;
+let stores: TwoStores;
 let service: Service;
 let store: Service;
 let proxy: LyingProxy;
 let here: S3Client;
 let there: S3Client;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stillage-export-'));
-  [service, store] = await Promise.all([startService({ data: join(folder, 'data') }), startService()]);
-  [here, there] = [sdk(service, alice), sdk(store, bob)];
-  proxy = await startLyingProxy(store);
+  stores = await startTwoStores();
+  ({ service, store, proxy, here, there } = stores);
 });
-afterAll(async () => {
-  here.destroy();
-  there.destroy();
-  proxy.stop();
-  await Promise.all([service.stop(), store.stop()]);
-  await rm(folder, { recursive: true });
-});
+afterAll(() => stores.stop());
 
 const argsOf = (bucket: string, url: string): readonly string[] => [
   'export',
@@ -58,7 +46,7 @@ const argsOf = (bucket: string, url: string): readonly string[] => [
   ...['--data', service.data, '--json'],
 ];
 const run = (bucket: string, more: readonly string[] = [], url = store.url): Promise<Run> =>
-  runProgram([...argsOf(bucket, url), ...more], { env });
+  runProgram([...argsOf(bucket, url), ...more], { env: storeEnvironment });
 
 /** Exports a bucket, and returns the report. */
 async function exported(bucket: string, more: readonly string[] = [], url = store.url): Promise<object> {
@@ -67,10 +55,7 @@ async function exported(bucket: string, more: readonly string[] = [], url = stor
   return JSON.parse(stdout) as object;
 }
 
-async function versioned(Bucket: string): Promise<void> {
-  await here.send(new CreateBucketCommand({ Bucket }));
-  await here.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }));
-}
+const versioned = (bucket: string): Promise<void> => createVersioned(here, bucket);
 
 /** What a bucket holds, key by key, newest first; without times and ids. */
 async function listed(client: S3Client, Bucket: string) {
@@ -175,7 +160,7 @@ describe('an export', () => {
     for (let n = 0; n < 40; n += 1) await here.send(new PutObjectCommand({ Bucket, Key: `key-${n % 20}`, Body }));
     const child = spawn(process.execPath, ['bin/stillage.cjs', ...argsOf(Bucket, store.url), '--rate', '200kB'], {
       cwd: join(import.meta.dirname, '../..'),
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...storeEnvironment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let told = '';
@@ -262,7 +247,7 @@ describe('an export', () => {
     ] as const;
     for (const [bucket, more, environment, exitCode, reason] of cases) {
       const { code, stderr } = await runProgram([...argsOf(bucket, store.url), ...more], {
-        env: { ...env, ...environment },
+        env: { ...storeEnvironment, ...environment },
       });
       expect([code, stderr]).toEqual([exitCode, expect.stringMatching(/^stillage: [^\n]*\n$/)]);
       expect(stderr).toMatch(reason);

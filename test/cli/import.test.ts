@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
@@ -26,43 +24,35 @@ import {
   GetObjectTaggingCommand,
   HeadObjectCommand,
   ListObjectVersionsCommand,
-  PutBucketVersioningCommand,
   PutObjectCommand,
   UploadPartCommand,
   type ObjectVersion,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sdk } from '../support/clients/clients.ts';
-import { startLyingProxy, type Lie, type LyingProxy } from '../support/programs/lying-proxy.ts';
+import type { Lie, LyingProxy } from '../support/programs/lying-proxy.ts';
 import { runProgram, type Run } from '../support/programs/program.ts';
 import { untilFound } from '../support/runs/eventually.ts';
-import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import type { Service } from '../support/programs/server.ts';
+import { createVersioned, startTwoStores, storeEnvironment, type TwoStores } from '../support/programs/two-stores.ts';
 
-const env = { AWS_ACCESS_KEY_ID: bob.accessKeyId, AWS_SECRET_ACCESS_KEY: bob.secretAccessKey };
-
-let folder: string;
+let stores: TwoStores;
 let service: Service;
 let store: Service;
+let proxy: LyingProxy;
 let here: S3Client;
 let there: S3Client;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'stillage-import-'));
-  [service, store] = await Promise.all([startService({ data: join(folder, 'data') }), startService()]);
-  [here, there] = [sdk(service, alice), sdk(store, bob)];
+  stores = await startTwoStores();
+  ({ service, store, proxy, here, there } = stores);
 });
-afterAll(async () => {
-  here.destroy();
-  there.destroy();
-  await Promise.all([service.stop(), store.stop()]);
-  await rm(folder, { recursive: true });
-});
+afterAll(() => stores.stop());
 
 const sourceOf = (bucket: string): string => `s3://${bucket}?endpoint=${store.url}&region=us-east-1`;
 const run = (bucket: string, more: readonly string[] = [], environment = {}): Promise<Run> =>
   runProgram(
     ['import', sourceOf(bucket), '--data', service.data, '--project', 'main@example.test', '--json', ...more],
-    { env: { ...env, ...environment } },
+    { env: { ...storeEnvironment, ...environment } },
   );
 
 /** Imports a bucket, and returns the report. */
@@ -72,10 +62,7 @@ async function imported(bucket: string, more: readonly string[] = []): Promise<R
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-async function versioned(bucket: string): Promise<void> {
-  await there.send(new CreateBucketCommand({ Bucket: bucket }));
-  await there.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status: 'Enabled' } }));
-}
+const versioned = (bucket: string): Promise<void> => createVersioned(there, bucket);
 
 /** What a listing of versions tells, without ids. */
 async function listed(client: S3Client, Bucket: string) {
@@ -88,14 +75,11 @@ async function listed(client: S3Client, Bucket: string) {
   return shown.toSorted((a, b) => a.at! - b.at!);
 }
 
-let proxy: LyingProxy;
 const source = (bucket: string): string => `s3://${bucket}?endpoint=${proxy.url}&region=us-east-1`;
 const runThrough = async (bucket: string): Promise<Run> =>
-  runProgram(['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'], { env });
-beforeAll(async () => {
-  proxy = await startLyingProxy(store);
-});
-afterAll(() => proxy.stop());
+  runProgram(['import', source(bucket), '--data', service.data, '--project', 'main@example.test', '--json'], {
+    env: storeEnvironment,
+  });
 
 describe('an import', () => {
   it('keeps versions in order, their times and ETags, delete markers, metadata, tags and parts', async () => {
@@ -165,7 +149,7 @@ describe('an import', () => {
     for (const rate of ['200kB', '300kB']) {
       const child = spawn(process.execPath, ['bin/stillage.cjs', ...args, '--rate', rate], {
         cwd: join(import.meta.dirname, '../..'),
-        env: { ...process.env, ...env },
+        env: { ...process.env, ...storeEnvironment },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       let told = '';
@@ -334,7 +318,7 @@ describe('an import', () => {
     const args = ['import', sourceOf(Bucket), '--data', service.data, '--project', 'main@example.test', '--watch'];
     const child = spawn(process.execPath, ['bin/stillage.cjs', ...args], {
       cwd: join(import.meta.dirname, '../..'),
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...storeEnvironment },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     let told = '';

@@ -183,7 +183,11 @@ describe.runIf(isAdministered)('The listings of IAM', () => {
     // Names that differ in their case alone, and policies of the project and of AWS with the same name.
     for (const PolicyName of ['p', 'P', 'q']) {
       for (const of of [{ UserName: 'holder' }, { GroupName: 'crew' }, { RoleName: 'holder' }])
-        await done(`Put${Object.keys(of)[0]!.replace('Name', '')}Policy`, { ...of, PolicyName, PolicyDocument });
+        await done(`Put${Object.keys(of)[0]!.replace('Name', '')}Policy`, {
+          ...of,
+          PolicyName,
+          PolicyDocument,
+        });
     }
     for (const PolicyArn of [arn(own), shared, arn('policy/Upper')]) {
       for (const of of [{ UserName: 'holder' }, { GroupName: 'outer' }, { RoleName: 'holder' }])

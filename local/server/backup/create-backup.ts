@@ -5,7 +5,9 @@ import { pieceBytes, piecesOf } from '../../../shared/backup/entry-names.ts';
 import type { Repository } from '../../../shared/backup/repository.ts';
 import { chunks } from '../../../shared/backup/table-chunks.ts';
 import type { TargetLock } from '../../../shared/backup/target-lock.ts';
+import { BufferPool } from '../../../shared/adapters/embedded/blobs/buffer-pool.ts';
 import type { StoredBlob } from '../../../shared/adapters/embedded/blobs/file-blob-store.ts';
+import { storedMemory } from '../../../shared/adapters/embedded/blobs/file-reader.ts';
 import { BlobDamaged, BlobMissing } from '../../../shared/ports/blob-store.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
@@ -16,8 +18,8 @@ import { BackupLease } from './backup-leases.ts';
 import { chunkHash, tableEntries } from './moment-contents.ts';
 import { marksIn, smallFiles } from './small-files.ts';
 
-/** The number of blobs that are read at the same time. */
-const blobsTogether = 4;
+/** The number of blobs that are read at the same time, each into memory of a piece. */
+const blobsTogether = 8;
 /** The number of things that could not be read that the record names. */
 const maxExamples = 100;
 
@@ -126,19 +128,23 @@ async function writeBlobs(
   unread: UnreadThings,
 ): Promise<void> {
   let blobs = 0;
+  const memories = new BufferPool(storedMemory(pieceBytes), blobsTogether);
   await inParallel(missing, blobsTogether, async (ref) => {
+    const memory = memories.take();
     try {
-      const blob = await opened.blobs.stored(ref);
+      const blob = await opened.blobs.stored(ref, memory);
       try {
         await writeBlob(writer, ref, blob);
       } finally {
-        await blob.close();
+        blob.close();
       }
     } catch (error) {
       const isOfBlob = error instanceof BlobDamaged || error instanceof BlobMissing;
       // As a disk reports what it cannot read.
       if (!isOfBlob && (error as NodeJS.ErrnoException).code !== 'EIO') throw error;
       unread.add({ where: `blob ${ref}`, what: (error as Error).message });
+    } finally {
+      memories.give(memory);
     }
     blobs += 1;
     onProgress({ items, blobs, of: missing.size, added: writer.added });

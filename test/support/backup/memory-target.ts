@@ -8,11 +8,14 @@ export class MemoryTarget implements BackupTarget {
   now = 1_000_000;
   /** The number of files that it takes before it is full. */
   room = Infinity;
+  /** What it waits for before it takes the bytes of a file. */
+  busy: () => Promise<unknown> = () => Promise.resolve();
 
   async put(name: string, bytes: Uint8Array, { ifAbsent }: { readonly ifAbsent?: true } = {}): Promise<boolean> {
     if (ifAbsent && this.files.has(name)) return false;
     if (this.room <= 0) throw new TargetFailed('cannot write to memory: it is full');
     this.room -= 1;
+    await this.busy();
     this.files.set(name, { bytes: Uint8Array.from(bytes), writtenAt: this.now });
     return true;
   }

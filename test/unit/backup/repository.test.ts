@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
@@ -29,6 +30,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   target.files.clear();
   target.room = Infinity;
+  target.busy = () => Promise.resolve();
   await target.put(keyFile, key);
 });
 
@@ -123,6 +125,16 @@ describe('a backup', () => {
     expect(record).toMatchObject({ items: 3000, blobs: 3 });
     await expectRestored(await backupAt(repository, undefined), some);
     expect(await findings()).toEqual([]);
+  });
+
+  it('is whole also if the target takes packs when later ones are being filled', async () => {
+    target.busy = () => setImmediate();
+    const large = Buffer.alloc(15 * pieceBytes);
+    for (let at = 0; at < large.length; at += pieceBytes) large.fill(at / pieceBytes, at, at + pieceBytes);
+    const data = { items: some.items, blobs: { large } };
+    const record = await backUp(data);
+    expect(target.names('packs/')).toHaveLength(5);
+    await expectRestored(record, data);
   });
 
   it('adds only what changed', async () => {

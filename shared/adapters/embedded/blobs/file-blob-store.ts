@@ -1,4 +1,4 @@
-import { close, existsSync, fstatSync, open } from 'node:fs';
+import { close, closeSync, existsSync, fstatSync, open } from 'node:fs';
 import { access, constants, mkdir, opendir, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -49,6 +49,8 @@ const smallRead = 256 * 1024;
 const maxEarlySyncs = 4;
 /** The maximum number of files removed at the same time. */
 const removalsAtOnce = 16;
+/** What is said of the file of a write that a crash has ended. */
+const unfinished = 'was never completely written';
 
 /**
  * Stores each blob as a file under a generated name, spread over 256 directories; small blobs are in the table's
@@ -274,31 +276,32 @@ export class FileBlobStore implements BlobStore {
   /**
    * Opens a blob as it is stored, with its owner: a small one's value, or the whole file of a larger one. Rejects as `read` does. It must be
    * closed.
+   * @param memory for what is read of it, of {@link storedMemory} of the largest read
    */
-  async stored(ref: BlobRef): Promise<StoredBlob> {
+  async stored(ref: BlobRef, memory: Buffer): Promise<StoredBlob> {
     if (isSmallBlobRef(ref)) {
       const value = this.#small.storedValue(ref);
       return {
         size: value.length,
         read: async (start, end) => value.subarray(start, end),
-        close: async () => undefined,
+        close: () => undefined,
       };
     }
     const checksums = this.#small.storedChecksums(ref);
     const file = await this.#open(ref);
     try {
       const { size } = fstatSync(file);
-      const header = Buffer.from(await readStretch(file, 0, Math.min(size, headerSize)));
-      if (readHeader(header) === undefined) throw new BlobDamaged(ref, 'was never completely written');
+      if (size < headerSize) throw new BlobDamaged(ref, unfinished);
       const blob = new OpenBlob(file, size - headerSize, checksumsOf(ref, size - headerSize, checksums));
       const read = async (start: number, end: number): Promise<Uint8Array> => {
-        const first = header.subarray(start, end);
-        const from = Math.max(0, start - headerSize);
-        return end <= headerSize ? first : Buffer.concat([first, await blob.read(from, end - headerSize)]);
+        const bytes = await blob.readStored(start, end, memory);
+        if (start < headerSize && readHeader(memory) === undefined) throw new BlobDamaged(ref, unfinished);
+        return bytes;
       };
-      return { size, read, close: () => blob.close() };
+      // A file that was only read is closed at once: a message to a thread takes longer.
+      return { size, read, close: () => closeSync(file) };
     } catch (error) {
-      await closeFile(file);
+      closeSync(file);
       throw error;
     }
   }
@@ -352,9 +355,12 @@ export type HeldUntil = () => Promise<number>;
 export interface StoredBlob {
   /** Of the stored form, in bytes. */
   readonly size: number;
-  /** Reads the bytes from `start` up to but not including `end`. @throws BlobDamaged if they are not those that were written */
+  /**
+   * Reads the bytes from `start` up to but not including `end`. They are in its memory, until the next read.
+   * @throws BlobDamaged if they are not those that were written
+   */
   read(start: number, end: number): Promise<Uint8Array>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** A file with its future name, created by the first write. */

@@ -39,6 +39,20 @@ export class OpenBlob {
     return bytes.subarray(start - from, end - from);
   }
 
+  /**
+   * Reads as `read` does, but positions count from the start of the file, whose header is read as a whole.
+   * @param memory for what is read, of {@link storedMemory} bytes. The header, if it is read, comes first
+   */
+  async readStored(start: number, end: number, memory: Buffer): Promise<Uint8Array> {
+    const from = start < headerSize ? 0 : headerSize + segmentStart(start - headerSize);
+    const last = headerSize + segmentStart(Math.max(0, end - headerSize) + segmentSize - 1);
+    const bytes = memory.subarray(0, Math.min(last, headerSize + this.#size) - from);
+    await readInto(this.#file, bytes, from);
+    if (from === 0) this.#checksums?.verify(bytes.subarray(headerSize), 0);
+    else this.#checksums?.verify(bytes, from - headerSize);
+    return bytes.subarray(start - from, end - from);
+  }
+
   close(): Promise<void> {
     return closeFile(this.#file);
   }
@@ -117,12 +131,21 @@ export class FileReader implements AsyncIterableIterator<Uint8Array, undefined> 
 /** Reads this many bytes of an open file into a new buffer. */
 export async function readStretch(file: number, start: number, size: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(size);
-  for (let done = 0; done < size;) {
-    const { bytesRead } = await readFile(file, bytes, done, size - done, start + done);
+  await readInto(file, bytes, start);
+  return bytes;
+}
+
+/** Returns the size of the memory to read so many bytes of a stored blob at once, in bytes. */
+export function storedMemory(bytes: number): number {
+  return bytes + headerSize + 2 * segmentSize;
+}
+
+async function readInto(file: number, bytes: Buffer, start: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesRead } = await readFile(file, bytes, done, bytes.length - done, start + done);
     if (bytesRead === 0) throw new Error('the file is shorter than recorded');
     done += bytesRead;
   }
-  return bytes;
 }
 
 /** Returns the start of the segment that contains a byte. */

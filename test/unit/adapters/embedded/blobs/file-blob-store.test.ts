@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileBlobStore } from '../../../../../shared/adapters/embedded/blobs/file-blob-store.ts';
+import { storedMemory } from '../../../../../shared/adapters/embedded/blobs/file-reader.ts';
 import { timeOf } from '../../../../../shared/adapters/embedded/blobs/blob-ref.ts';
 import { LmdbEnvironment } from '../../../../../shared/adapters/embedded/table/lmdb-environment.ts';
 import { BlobDamaged, BlobMissing, BlobsHeld } from '../../../../../shared/ports/blob-store.ts';
@@ -63,14 +64,18 @@ describe('what is held for a backup', () => {
   it('is read as it is stored, whole or in parts', async () => {
     for (const text of ['small', large('large')]) {
       const { ref } = await store.write(chunks(text), owner);
-      const blob = await store.stored(ref);
+      const blob = await store.stored(ref, Buffer.alloc(storedMemory(300_000)));
       const whole = Buffer.from(await blob.read(0, blob.size));
       expect(whole.subarray(-text.length).toString()).toBe(text);
       expect(whole.includes(owner.key)).toBe(true);
-      const parts = [];
-      for (let at = 0; at < blob.size; at += 70_001) parts.push(await blob.read(at, Math.min(at + 70_001, blob.size)));
-      expect(Buffer.concat(parts).equals(whole)).toBe(true);
-      await blob.close();
+      for (const size of [1000, 1152, 1153, 70_001]) {
+        const parts = [];
+        for (let at = 0; at < blob.size; at += size) {
+          parts.push(Buffer.from(await blob.read(at, Math.min(at + size, blob.size))));
+        }
+        expect(Buffer.concat(parts).equals(whole), `${size}`).toBe(true);
+      }
+      blob.close();
     }
   });
 
@@ -79,11 +84,18 @@ describe('what is held for a backup', () => {
     const bytes = await readFile(pathOf(ref));
     bytes[100_000]! ^= 1;
     await writeFile(pathOf(ref), bytes);
-    const blob = await store.stored(ref);
+    const memory = Buffer.alloc(storedMemory(300_000));
+    const blob = await store.stored(ref, memory);
     await expect(blob.read(0, blob.size)).rejects.toThrow(BlobDamaged);
-    await blob.close();
+    expect((await blob.read(0, 10)).toString()).toBe('STILBLOB\u0001\u0016');
+    blob.close();
+    bytes[2]! ^= 1;
+    await writeFile(pathOf(ref), bytes);
+    const renamed = await store.stored(ref, memory);
+    await expect(renamed.read(0, 10)).rejects.toThrow('was never completely written');
+    renamed.close();
     await writeFile(pathOf(ref), bytes.subarray(0, 1000));
-    await expect(store.stored(ref)).rejects.toThrow(BlobDamaged);
+    await expect(store.stored(ref, memory)).rejects.toThrow(BlobDamaged);
   });
 });
 
