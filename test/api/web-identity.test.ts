@@ -286,7 +286,7 @@ describe('AssumeRoleWithWebIdentity', () => {
     const RoleName = 'trusting';
     const trusted = await newRole(RoleName, {});
     const key = await newKey(trusted);
-    const Statement = [{ Effect: 'Deny', Principal: '*', Action: '*' }];
+    const Statement = [{ Effect: 'Deny', Principal: '*', Action: 'sts:AssumeRoleWithWebIdentity' }];
     const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement });
     await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName, PolicyDocument }));
     await expect(assume(await signed(claims()), trusted)).rejects.toEqual(s3Error('AccessDenied', 403));
