@@ -7,6 +7,7 @@ import {
   groups,
   inlinePolicy,
   keys,
+  lastUse,
   newKey,
   policies,
   policyNames,
@@ -47,6 +48,22 @@ export async function getUser(client: S3Client, UserName: string): Promise<User>
 /** Returns the keys of a user, the oldest first. */
 export function listKeys(client: S3Client, UserName: string): Promise<readonly AccessKey[]> {
   return every(client, keys, 'ListAccessKeys', { UserName });
+}
+
+/** What a key was last used for. */
+export interface LastUse {
+  /** In milliseconds since the epoch, to a quarter of an hour. */
+  readonly at: number;
+  /** As signatures name it: `s3`. */
+  readonly service: string;
+  readonly region: string;
+}
+
+/** Returns when a key was last used, and what for. Undefined: no use is known. */
+export async function lastUseOf(client: S3Client, AccessKeyId: string): Promise<LastUse | undefined> {
+  const { AccessKeyLastUsed } = await ask(client, lastUse, 'GetAccessKeyLastUsed', { AccessKeyId });
+  const { LastUsedDate: at, ServiceName: service, Region: region } = AccessKeyLastUsed;
+  return at === undefined ? undefined : { at, service, region };
 }
 
 /** Returns the names of the groups of a user, or of all. */

@@ -83,7 +83,8 @@ const getAccessKeyLastUsed = iamAction({
     const owner = await context.directory.ownerOf(AccessKeyId);
     if (owner === undefined || owner === context.directory.account.root)
       return { arn: '*', it: undefined, missing: () => noSuch('access key', AccessKeyId) };
-    return existing('user', owner, context);
+    // Whose key it is, only those learn who may.
+    return { ...(await existing('user', owner, context)), named: '*' };
   },
   act: async ({ name }, { AccessKeyId }, { lastUses, region }) => {
     const use = await lastUses.of(AccessKeyId);

@@ -32,6 +32,8 @@ export interface IamContext {
 export interface Subject<It> {
   /** As policies name it, whether it is there or not. */
   readonly arn: string;
+  /** As a refusal names it, if `arn` tells whether it is there. */
+  readonly named?: string;
   /** What it will be called, if that changes: its ARN then. */
   readonly target?: string;
   /** Undefined: there is none, which only those learn who may do this to one. */
@@ -73,10 +75,10 @@ export function iamAction<Input, It, Output>(definition: Definition<Input, It, O
       const perform = async (directory: Directory): Promise<Output> => {
         const { region } = settings;
         const context: IamContext = { directory, caller, clock, identities, lastUses, projects, region };
-        const { arn, target = arn, it, missing, facts } = await definition.about(input, context);
+        const { arn, named = arn, target = arn, it, missing, facts } = await definition.about(input, context);
         for (const resource of new Set([arn, target])) {
           await authoriseLook({ action: `iam:${name}`, resource, ...(facts && { facts }) }).catch((error: unknown) => {
-            throw isDenial(error) ? denied(caller, name, resource) : error;
+            throw isDenial(error) ? denied(caller, name, resource === arn ? named : resource) : error;
           });
         }
         if (it === undefined) throw missing?.() ?? new S3Error('NoSuchEntity');

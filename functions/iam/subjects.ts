@@ -22,7 +22,8 @@ export function below(kind: CarrierKind | 'policy', path: string, { directory }:
 export async function existing(kind: CarrierKind, name: string, { directory }: IamContext): Promise<Subject<Carrier>> {
   const found = await directory.carrier(kind, name);
   const it = found && !directory.isRoot(found) ? found : undefined;
-  return { arn: arnIn(directory, kind, name, it?.path), it, missing: () => noSuch(kind, name) };
+  const named = arnIn(directory, kind, name);
+  return { arn: arnIn(directory, kind, name, it?.path), named, it, missing: () => noSuch(kind, name) };
 }
 
 /** As {@link existing}, whose permissions boundary is a fact for policies as well. */

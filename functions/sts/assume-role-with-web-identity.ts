@@ -15,10 +15,10 @@ export const assumeRoleWithWebIdentity = defineOpenAction({
   act: async (input, context) => {
     // The token comes first: strangers without one learn nothing of which roles there are, nor which accounts.
     const account = await accountOf(input.RoleArn, context);
-    const directory = account && context.identities.read(account);
+    const directory = context.identities.read(account);
     const { token, subject, issuer, audience } = await verifiedIdentity(input.WebIdentityToken, directory, context);
     const asked = { action: 'sts:AssumeRoleWithWebIdentity', token } as const;
-    const found = account && (await findRole(input.RoleArn, account, context));
+    const found = await findRole(input.RoleArn, account, context);
     if (!found || !(await trustedBy(found, input, asked, context)))
       throw new S3Error('AccessDenied', { message: 'Not authorized to perform sts:AssumeRoleWithWebIdentity' });
     return {

@@ -56,7 +56,7 @@ export const assumeRole = defineAction({
       );
     const facts = { 'sts:externalid': input.ExternalId };
     const account = await accountOf(input.RoleArn, context);
-    const found = account && (await findRole(input.RoleArn, account, context));
+    const found = await findRole(input.RoleArn, account, context);
     // Of one that is not there, nobody learns more than of one that does not trust them.
     if (!found || !(await trustedBy(found, input, { action: 'sts:AssumeRole', facts }, context))) {
       const who = actingArn(caller.project.accountNumber, caller);
@@ -103,14 +103,19 @@ export async function trustedBy(
 
 const roleArn = /^arn:aws:iam::(\d{12}):role(\/(?:[\x21-\x7e]*\/)?)([\w+=,.@-]{1,64})$/;
 
-/** Returns the account of the ARN of a role, whether the role is there or not. */
-export async function accountOf(
-  arn: string,
-  { projects }: Pick<ActionContext, 'projects'>,
-): Promise<Account | undefined> {
-  const [, accountNumber] = roleArn.exec(arn) ?? [];
-  const project = accountNumber === undefined ? undefined : await projects.byNumber(accountNumber);
-  return project && { ...project, accountNumber: accountNumber! };
+/** The account of ARNs that are of none. Nothing can be in it: no project has this id, nor this number. */
+const nobody: Account = { id: '-', email: '', displayName: '', accountNumber: '000000000000' };
+
+/**
+ * Returns the account of the ARN of a role, whether the role is there or not. As much is read for one that is not there, or for what is no ARN, so
+ * that strangers cannot tell by the time that it takes; an account that has nothing in it is returned then.
+ */
+export async function accountOf(arn: string, { projects }: Pick<ActionContext, 'projects'>): Promise<Account> {
+  const [, accountNumber = nobody.accountNumber] = roleArn.exec(arn) ?? [];
+  const project = await projects.byNumber(accountNumber);
+  if (project !== undefined) return { ...project, accountNumber };
+  await projects.project(nobody.id);
+  return nobody;
 }
 
 /** Returns the role of an ARN, if there is one in this account, which is that of the ARN. */
@@ -119,9 +124,9 @@ export async function findRole(
   account: Account,
   { identities }: Pick<ActionContext, 'identities'>,
 ): Promise<Found | undefined> {
-  const [, , path, name] = roleArn.exec(arn) ?? [];
-  const role = await identities.read(account).carrier('role', name!);
-  return role?.path === path ? { account, role: role! } : undefined;
+  const [, , path, name = nobody.id] = roleArn.exec(arn) ?? [];
+  const role = await identities.read(account).carrier('role', name);
+  return role && role.path === path ? { account, role } : undefined;
 }
 
 /**

@@ -28,17 +28,16 @@ interface Deps {
 
 /**
  * Verifies a token by the keys of its provider, which must be one of the account's.
- * @param account undefined: there is none, and so no provider
  * https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
  * @throws S3Error InvalidIdentityToken, ExpiredTokenException, IDPCommunicationError
  */
 export async function verifiedIdentity(
   token: string,
-  account: Pick<Directory, 'provider' | 'providerArn'> | undefined,
+  account: Pick<Directory, 'provider' | 'providerArn'>,
   deps: Deps,
 ): Promise<WebIdentity> {
   const issuer = issuerOf(token);
-  const provider = await account?.provider(account.providerArn(issuer.slice(scheme.length)));
+  const provider = await account.provider(account.providerArn(issuer.slice(scheme.length)));
   if (provider === undefined) throw refused(`No OpenIDConnect provider found in your account for ${issuer}`);
   if (deps.providerKeys === undefined) throw new S3Error('IDPCommunicationError');
   const keys = await deps.providerKeys.of(issuer);

@@ -39,7 +39,7 @@ export async function edgeFunctionCode(name: string, contents: string): Promise<
     logLevel: 'warning',
   });
   // A CloudFront Function is a script with a function `handler`, not a module.
-  const exported = /export\{(\w+) as handler\};\s*$/;
+  const exported = /export\{([\w$]+) as handler\};\s*$/;
   const code = outputFiles[0]!.text.replace(exported, 'function handler(event){return $1(event)}\n');
   const size = Buffer.byteLength(code);
   if (!code.includes('function handler(') || size >= maximumEdgeFunctionBytes) {

@@ -260,14 +260,20 @@ export class Administration {
     await this.repeat(async () => {
       const before = await this.#item(owner, `the project ${project.email}`);
       if ((await this.#table.get(key)) !== undefined) refuse(`the user ${name} already exists`);
-      // The first is root, unless it is limited.
-      const isRoot = before['root'] === undefined && only === undefined;
+      // The first that nothing limits is root. Nobody becomes it by coming after a root that was removed, while others are there.
+      const isRoot = before['root'] === undefined && only === undefined && !(await this.#couldHaveRoot(project.id));
       return [
         { key, put, expect: { is: 'absent' } },
         revised(owner, before, { ...before, ...(isRoot && { root: user }), r: this.token() }),
       ];
     });
     return userRecord(project, user, put);
+  }
+
+  /** Tells whether a project has a user whom nothing limits. */
+  async #couldHaveRoot(project: string): Promise<boolean> {
+    const users = await everyItem(this.#table, accountKey.project(project).pk, accountPrefix.users);
+    return users.some(({ attributes }) => mayBeRoot(attributes));
   }
 
   /** Removes a user together with their keys. Objects that they wrote belong to the project and remain. */

@@ -14,7 +14,11 @@ import {
   DeleteUserPolicyCommand,
   DetachRolePolicyCommand,
   DetachUserPolicyCommand,
+  GetAccessKeyLastUsedCommand,
+  GetGroupCommand,
+  GetRoleCommand,
   GetUserCommand,
+  ListAccessKeysCommand,
   ListAttachedUserPoliciesCommand,
   ListUsersCommand,
   PutGroupPolicyCommand,
@@ -146,6 +150,39 @@ describe.runIf(isAdministered)('Iam', () => {
     expect(await outcome(stranger.send(attach))).toBe('NoSuchEntityException');
   });
 
+  it('tells whoever may not see them nothing of which users, groups, roles and keys there are', async () => {
+    const stranger = await userWith(allowing('s3:*'));
+    const [Path, there, gone] = ['/team/', aName(), aName()];
+    await iam.send(new CreateUserCommand({ UserName: there, Path }));
+    await iam.send(new CreateGroupCommand({ GroupName: there, Path }));
+    await iam.send(new CreateRoleCommand({ RoleName: there, Path, AssumeRolePolicyDocument: trusting('*') }));
+    const { accessKeyId } = await keyOf(there);
+    const answers = async (name: string, AccessKeyId: string): Promise<readonly string[]> => {
+      const tried = [
+        new GetUserCommand({ UserName: name }),
+        new ListAccessKeysCommand({ UserName: name }),
+        new UpdateUserCommand({ UserName: name, NewUserName: 'another' }),
+        new AttachUserPolicyCommand({ UserName: name, PolicyArn: fullAccess }),
+        new GetGroupCommand({ GroupName: name }),
+        new GetRoleCommand({ RoleName: name }),
+        new GetAccessKeyLastUsedCommand({ AccessKeyId }),
+      ] as never[];
+      const errors: string[] = [];
+      for (const command of tried)
+        errors.push(
+          await stranger.iam.send(command).then(
+            () => 'allowed',
+            ({ name: code, message }: Error) => `${code} ${message}`,
+          ),
+        );
+      return errors.map((error) => error.replaceAll(name, 'it'));
+    };
+    const known = await answers(there, accessKeyId);
+    expect(known).toHaveLength(7);
+    for (const error of known) expect(error).toMatch(/^AccessDenied User: .* is not authorized to perform: iam:/);
+    expect(await answers(gone, 'STILNOSUCHKEYNOSUCHK')).toEqual(known);
+  });
+
   it('obeys resources and conditions of policies', async () => {
     const Statement = [
       { Effect: 'Allow', Action: 'iam:CreateUser', Resource: `arn:aws:iam::${account}:user/team/*` },
@@ -252,12 +289,21 @@ describe.runIf(isAdministered)('Iam', () => {
     expect(nobody.code).not.toBe(0);
     expect(await lists(second)).toBe('allowed');
 
-    // Nobody follows by itself.
+    // Nobody follows by itself, neither who is there nor who comes later, under the same name or another.
     await administer(service.place, 'user', 'remove', user);
     await expect.poll(() => lists(second)).toBe('InvalidClientTokenId');
     expect(await lists(first)).toBe('AccessDenied');
+    for (const later of [user, `shop:third@${owned}`]) {
+      await administer(service.place, 'user', 'create', later);
+      const key = await administer<MadeKey>(service.place, 'key', 'create', later);
+      expect(await lists(as(key)), later).toBe('AccessDenied');
+    }
     await administer(service.place, 'project', 'root', `shop:first@${owned}`);
     await expect.poll(() => lists(first)).toBe('allowed');
+    // Those who were root are users as all others are.
+    const names = (await first.send(new ListUsersCommand({}))).Users!.map(({ UserName }) => UserName);
+    expect(names).toEqual(['limited', 'second', 'third']);
+    expect(await outcome(first.send(new GetUserCommand({ UserName: 'second' })))).toBe('allowed');
   });
 
   it('lets a caller with a boundary make and mend only what has the same', async () => {

@@ -1,10 +1,11 @@
 import {
-  GetObjectCommand,
-  ListBucketsCommand,
-  PutBucketPolicyCommand,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+  AttachUserPolicyCommand,
+  CreateAccessKeyCommand,
+  CreateUserCommand,
+  DeleteAccessKeyCommand,
+  UpdateAccessKeyCommand,
+} from '@aws-sdk/client-iam';
+import { GetObjectCommand, ListBucketsCommand, PutBucketPolicyCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import {
   GetCallerIdentityCommand,
   GetFederationTokenCommand,
@@ -15,6 +16,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { administer, makeKey } from '../support/storage/administration.ts';
 import { isAdministered, serviceUnderTest } from '../support/programs/service-under-test.ts';
+import { allowing, iamClient, outcome, settles } from '../support/clients/iam.ts';
 import { s3Error } from '../support/clients/expect-error.ts';
 import type { Key } from '../support/clients/signer.ts';
 
@@ -42,12 +44,12 @@ function keyOf(made: Credentials | undefined): Temporary {
   };
 }
 
-/** Returns the name of the error, or `allowed`. */
-function outcome(request: Promise<unknown>): Promise<string> {
-  return request.then(
-    () => 'allowed',
-    (error: Error) => error.name,
-  );
+/** Returns the name of the error of a list of buckets, or `allowed`. */
+async function list(credentials: Temporary): Promise<string> {
+  const client = service.sdk(credentials, { credentials: { ...credentials }, maxAttempts: 1 });
+  const found = await outcome(client.send(new ListBucketsCommand({})));
+  client.destroy();
+  return found;
 }
 
 describe('GetCallerIdentity', () => {
@@ -115,16 +117,6 @@ describe('GetSessionToken', () => {
   it.runIf(isAdministered)('ends with the key, the user and the project that it is of', async () => {
     const customer = service.freeName('customer');
     const user = `shop:ci@${customer}`;
-    const list = (credentials: Temporary): Promise<string> => {
-      const client = new S3Client({
-        endpoint: service.url,
-        region: 'us-east-1',
-        credentials: { ...credentials },
-        forcePathStyle: true,
-        maxAttempts: 1,
-      });
-      return outcome(client.send(new ListBucketsCommand({})));
-    };
     const key = await makeKey(service.place, user);
     const temporary = await sessionOf(key);
     expect(await list(temporary)).toBe('allowed');
@@ -140,6 +132,43 @@ describe('GetSessionToken', () => {
     await administer(service.place, 'key', 'remove', key.accessKeyId);
     await expect.poll(() => list(temporary)).toBe('InvalidToken');
   });
+
+  it.runIf(isAdministered)(
+    'ends at once with the key that IAM deactivates or deletes, as a federated one does',
+    async () => {
+      const root = await makeKey(service.place, `shop:owner@${service.freeName('customer')}`);
+      const iam = iamClient(service.url, root);
+      const UserName = 'ci';
+      await iam.send(new CreateUserCommand({ UserName }));
+      const PolicyArn = 'arn:aws:iam::aws:policy/FullAccess';
+      await iam.send(new AttachUserPolicyCommand({ UserName, PolicyArn }));
+      const newKey = async (): Promise<Key> => {
+        const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName }));
+        return { accessKeyId: AccessKey!.AccessKeyId!, secretAccessKey: AccessKey!.SecretAccessKey! };
+      };
+      const sessionsOf = async (key: Key): Promise<readonly Temporary[]> => {
+        const guest = new GetFederationTokenCommand({ Name: 'guest', Policy: allowing('s3:*') });
+        return [await sessionOf(key), keyOf((await sts(key).send(guest)).Credentials)];
+      };
+      const [key, other] = [await newKey(), await newKey()];
+      const sessions = await sessionsOf(key);
+      const others = await sessionsOf(other);
+      const expectAll = async (expected: string): Promise<void> => {
+        for (const one of sessions) await settles(() => list(one)).toBe(expected);
+        // Each ends with its own key, not with another of the same user.
+        for (const one of others) expect(await list(one)).toBe('allowed');
+      };
+      await expectAll('allowed');
+      const named = { UserName, AccessKeyId: key.accessKeyId };
+      await iam.send(new UpdateAccessKeyCommand({ ...named, Status: 'Inactive' }));
+      await expectAll('InvalidToken');
+      await iam.send(new UpdateAccessKeyCommand({ ...named, Status: 'Active' }));
+      await expectAll('allowed');
+      await iam.send(new DeleteAccessKeyCommand(named));
+      await expectAll('InvalidToken');
+      iam.destroy();
+    },
+  );
 });
 
 describe('GetFederationToken', () => {

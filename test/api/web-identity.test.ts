@@ -8,6 +8,7 @@ import {
   DeleteRoleCommand,
   DeleteRolePolicyCommand,
   PutRolePolicyCommand,
+  UpdateAssumeRolePolicyCommand,
   type IAMClient,
 } from '@aws-sdk/client-iam';
 import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
@@ -33,6 +34,7 @@ import { s3Error } from '../support/clients/expect-error.ts';
 import { allowing, iamClient, outcome } from '../support/clients/iam.ts';
 import { WebhookReceiver } from '../support/clients/webhook-receiver.ts';
 import { alice, bob, startService, type Service } from '../support/programs/server.ts';
+import { administer } from '../support/storage/administration.ts';
 
 /** A service that trusts the test's authority, and an identity provider, of whose private keys the test has one. */
 describe('AssumeRoleWithWebIdentity', () => {
@@ -61,6 +63,22 @@ describe('AssumeRoleWithWebIdentity', () => {
     new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid, ...header }).sign(key);
   const assume = (WebIdentityToken: string, RoleArn = role, more: object = {}) =>
     sts.send(new AssumeRoleWithWebIdentityCommand({ RoleArn, RoleSessionName: 'job', WebIdentityToken, ...more }));
+  /** Makes a key of a role. */
+  const newKey = async (RoleArn: string) => {
+    const { Credentials } = await assume(await signed(claims()), RoleArn);
+    return {
+      accessKeyId: Credentials!.AccessKeyId!,
+      secretAccessKey: Credentials!.SecretAccessKey!,
+      sessionToken: Credentials!.SessionToken!,
+    };
+  };
+  const lists = async (credentials: Awaited<ReturnType<typeof newKey>>): Promise<string> => {
+    const where = { endpoint: service.url, region: 'us-east-1', forcePathStyle: true, maxAttempts: 1 };
+    const client = new S3Client({ ...where, credentials });
+    const found = await outcome(client.send(new ListBucketsCommand({})));
+    client.destroy();
+    return found;
+  };
   const newRole = async (RoleName: string, Condition: object, provider = providerArn) => {
     const statement = { Effect: 'Allow', Principal: { Federated: provider }, Action: 'sts:AssumeRoleWithWebIdentity' };
     const AssumeRolePolicyDocument = JSON.stringify({
@@ -212,34 +230,15 @@ describe('AssumeRoleWithWebIdentity', () => {
       expect(await answerTo(elsewhere, stranger), elsewhere).toEqual(known);
   });
 
-  it('ends with the role and with the project, and is no way to another', async () => {
+  it('ends with its role, and is no way to another', async () => {
     const passing = await newRole('passing', {});
-    const { Credentials } = await assume(await signed(claims()), passing);
-    const key = {
-      accessKeyId: Credentials!.AccessKeyId!,
-      secretAccessKey: Credentials!.SecretAccessKey!,
-      sessionToken: Credentials!.SessionToken!,
-    };
-    const as = (credentials: object) =>
-      new S3Client({
-        endpoint: service.url,
-        region: 'us-east-1',
-        credentials: credentials as typeof key,
-        forcePathStyle: true,
-        maxAttempts: 1,
-      });
-    const lists = async (credentials: object) => {
-      const client = as(credentials);
-      const found = await outcome(client.send(new ListBucketsCommand({})));
-      client.destroy();
-      return found;
-    };
+    const key = await newKey(passing);
     expect(await lists(key)).toBe('allowed');
     // The token of one key with another, or changed anywhere, is none.
-    const second = (await assume(await signed(claims()), passing)).Credentials!;
-    expect(await lists({ ...key, sessionToken: second.SessionToken! })).toBe('InvalidToken');
-    expect(await lists({ ...key, accessKeyId: second.AccessKeyId! })).toBe('InvalidToken');
-    expect(await lists({ ...key, secretAccessKey: second.SecretAccessKey! })).toBe('SignatureDoesNotMatch');
+    const second = await newKey(passing);
+    expect(await lists({ ...key, sessionToken: second.sessionToken })).toBe('InvalidToken');
+    expect(await lists({ ...key, accessKeyId: second.accessKeyId })).toBe('InvalidToken');
+    expect(await lists({ ...key, secretAccessKey: second.secretAccessKey })).toBe('SignatureDoesNotMatch');
     const at = Math.floor(key.sessionToken.length / 2);
     const other = key.sessionToken[at] === 'A' ? 'B' : 'A';
     const changed = key.sessionToken.slice(0, at) + other + key.sessionToken.slice(at + 1);
@@ -260,6 +259,43 @@ describe('AssumeRoleWithWebIdentity', () => {
     expect(await lists(key)).toBe('AccessDenied');
     await iam.send(new DeleteRoleCommand({ RoleName: 'passing' }));
     expect(await lists(key)).toBe('InvalidToken');
+    // A role that gets its name is another.
+    await newRole('passing', {});
+    expect(await lists(key)).toBe('InvalidToken');
+    expect(await lists(await newKey(passing))).toBe('allowed');
+  });
+
+  it('ends while the project or its customer is suspended', async () => {
+    const suspended = await newRole('suspended', {});
+    const key = await newKey(suspended);
+    expect(await lists(key)).toBe('allowed');
+    for (const whom of [
+      ['project', 'main@example.test'],
+      ['customer', 'example.test'],
+    ] as const) {
+      await administer(service.data, whom[0], 'suspend', whom[1]);
+      await expect.poll(() => lists(key)).toBe('UserSuspended');
+      // One that is made meanwhile is worth no more.
+      expect(await lists(await newKey(suspended))).toBe('UserSuspended');
+      await administer(service.data, whom[0], 'resume', whom[1]);
+      await expect.poll(() => lists(key)).toBe('allowed');
+    }
+  });
+
+  it('stays when the trust policy of its role changes, as in AWS', async () => {
+    const RoleName = 'trusting';
+    const trusted = await newRole(RoleName, {});
+    const key = await newKey(trusted);
+    const Statement = [{ Effect: 'Deny', Principal: '*', Action: 'sts:AssumeRoleWithWebIdentity' }];
+    const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement });
+    await iam.send(new UpdateAssumeRolePolicyCommand({ RoleName, PolicyDocument }));
+    await expect(assume(await signed(claims()), trusted)).rejects.toEqual(s3Error('AccessDenied', 403));
+    expect(await lists(key)).toBe('allowed');
+    // This is how the sessions so far are revoked.
+    await iam.send(
+      new PutRolePolicyCommand({ RoleName, PolicyName: 'revoked', PolicyDocument: revoking(Date.now() + 1000) }),
+    );
+    expect(await lists(key)).toBe('AccessDenied');
   });
 
   it('takes no token for the role of another project', async () => {
@@ -298,8 +334,19 @@ describe('AssumeRoleWithWebIdentity', () => {
     );
   });
 
-  it('is over once the provider is removed', async () => {
+  it('makes no key once the provider is removed, and leaves those that there are, as in AWS', async () => {
+    const key = await newKey(role);
     await iam.send(new DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: providerArn }));
     await expect(assume(await signed(claims()))).rejects.toEqual(s3Error('InvalidIdentityTokenException', 400));
+    expect(await lists(key)).toBe('allowed');
   });
 });
+
+/** Returns a policy that denies everything to sessions that are older. */
+function revoking(before: number): string {
+  const Condition = { DateLessThan: { 'aws:TokenIssueTime': new Date(before).toISOString() } };
+  return JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Deny', Action: '*', Resource: '*', Condition }],
+  });
+}

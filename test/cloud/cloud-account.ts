@@ -18,7 +18,7 @@ import type { Context, Pace } from '../support/cloud/deployed.ts';
 import { freePort } from '../support/runs/free-port.ts';
 import { startEngines, type Engines } from '../support/cloud/engines.ts';
 import { readAssets, type Assets } from './bucket-deployments.ts';
-import { DeploymentUnderTest, type DeployedConsole } from './deployment-under-test.ts';
+import { DeploymentUnderTest, type DeployedConsole, type Internet } from './deployment-under-test.ts';
 
 export interface AccountOptions {
   /** The operations to deploy. Default: all. */
@@ -34,6 +34,8 @@ export interface Wanted {
   readonly console?: boolean;
   /** One that it comes after; undefined: it has nothing in common with others. */
   readonly former?: DeploymentUnderTest;
+  /** What its functions reach besides AWS. */
+  readonly internet?: Internet;
 }
 
 /** Engines in the place of AWS, and the bundles of the functions: deployments of any settings, one beside another. */
@@ -91,7 +93,10 @@ export class CloudAccount {
   }
 
   /** Synthesises and starts a deployment. */
-  async deploy(given: Context, { pace = {}, console = false, former }: Wanted = {}): Promise<DeploymentUnderTest> {
+  async deploy(
+    given: Context,
+    { pace = {}, console = false, former, internet }: Wanted = {},
+  ): Promise<DeploymentUnderTest> {
     // Pages of the console call the API at the address in the templates.
     const ports = console ? { api: await freePort(), console: await freePort() } : undefined;
     const context = ports === undefined ? given : { ...given, ...addressesOf(ports) };
@@ -109,7 +114,7 @@ export class CloudAccount {
     });
     const deployment = await DeploymentUnderTest.start(this.#engines, synthesis, this.#functions, {
       background: this.#background,
-      ...{ pace, former },
+      ...{ pace, former, internet },
       console: ports && ({ assets, ports } satisfies DeployedConsole),
     });
     this.#deployments.push(deployment);

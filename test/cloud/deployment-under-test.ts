@@ -55,6 +55,18 @@ export interface DeploymentOptions {
   readonly former?: DeploymentUnderTest | undefined;
   /** Undefined: it is not deployed. */
   readonly console?: DeployedConsole | undefined;
+  /** Undefined: its functions reach nothing of it that a test has. */
+  readonly internet?: Internet | undefined;
+}
+
+/** What functions reach on the Internet: servers of a test, on this machine. */
+export interface Internet {
+  /** The file of an authority that they trust besides the well-known ones. */
+  readonly authority: string;
+  /** The addresses of names. */
+  readonly names: Readonly<Record<string, string>>;
+  /** The ports that stand for addresses. */
+  readonly ports: Readonly<Record<string, number>>;
 }
 
 /** The parts of the console besides its templates. */
@@ -88,6 +100,7 @@ export class DeploymentUnderTest {
   #byteLane: ByteLaneProcess | undefined;
   #distribution: CloudFront | undefined;
   readonly #wantedConsole: DeployedConsole | undefined;
+  readonly #internet: Internet | undefined;
   #console: ConsoleDistribution | undefined;
 
   private constructor(parts: {
@@ -99,10 +112,12 @@ export class DeploymentUnderTest {
     stream: string;
     pace: Pace;
     console: DeployedConsole | undefined;
+    internet: Internet | undefined;
   }) {
     const { calls, synthesis, names, background } = parts;
     this.calls = calls;
     this.#wantedConsole = parts.console;
+    this.#internet = parts.internet;
     calls.logs = new LogInsightsEngine((group) => this.#linesOf(group));
     this.synthesis = synthesis;
     this.#names = names;
@@ -130,7 +145,7 @@ export class DeploymentUnderTest {
     engines: Engines,
     synthesis: Synthesis,
     bundles: readonly FunctionBundle[],
-    { background = [], pace = {}, former, console }: DeploymentOptions = {},
+    { background = [], pace = {}, former, console, internet }: DeploymentOptions = {},
   ): Promise<DeploymentUnderTest> {
     const hasStream = background.length > 0;
     const engine = engines.endpoint;
@@ -139,7 +154,7 @@ export class DeploymentUnderTest {
     const calls = await RoleGate.before(engines, granteesOf(synthesis, own));
     const stream = namedStream(synthesis) ?? (hasStream ? await streamArn(engine, names.Table) : '');
     const services = { calls, synthesis, bundles, background };
-    const deployment = new DeploymentUnderTest({ ...services, names, stream, pace, console });
+    const deployment = new DeploymentUnderTest({ ...services, names, stream, pace, console, internet });
     await deployment.#start();
     return deployment;
   }
@@ -328,6 +343,10 @@ export class DeploymentUnderTest {
       ...environment,
       ...lambdaVariables(this.synthesis),
       ...this.#account(name),
+      ...(this.#internet && {
+        STAND_INS: JSON.stringify(this.#internet),
+        NODE_EXTRA_CA_CERTS: this.#internet.authority,
+      }),
     });
   }
 

@@ -42,16 +42,25 @@ export const differences: readonly Difference[] = [
       'an alarm > writes into the log, and nothing while its actions or monitoring are off',
     ],
   },
+  {
+    reason:
+      'asks an identity provider on this machine, which no setting of a deployment allows (test/cloud/web-identity.test.ts)',
+    file: 'test/api/web-identity.test.ts',
+  },
   { reason: 'a cloud deployment delivers no events', file: 'test/api/bucket-notification.test.ts' },
   { reason: 'a cloud deployment delivers no access logs', file: 'test/api/server-access-logs.test.ts' },
   ...(
     [
-      ['iam', 'Iam > access keys > tell when they were last used, and what for'],
-      ['assume-role', 'AssumeRole > is a use of the role'],
+      ['api/iam', 'Iam > access keys > tell when they were last used, and what for'],
+      ['api/assume-role', 'AssumeRole > is a use of the role'],
+      [
+        'console/people',
+        'the last use of a key > is shown with its service and region, in the language of the console',
+      ],
     ] as const
   ).map(([file, test]) => ({
     reason: 'in the cloud, the last uses of keys and roles come from the log, every half hour',
-    file: `test/api/${file}.test.ts`,
+    file: `test/${file}.test.ts`,
     tests: [test],
   })),
   {

@@ -10,7 +10,7 @@ const under = consoleUnderTest();
 beforeAll(async () => {
   if (under.browser === undefined) return;
   await fillSample(under.sdk(), under.browser);
-  await fillPeople(iamClient(under.service.url, alice));
+  await fillPeople(iamClient(under.service.url, alice), (key) => under.sdk(key));
   await watch(under.service.place);
 });
 

@@ -3,8 +3,8 @@ import { answering } from './support/iam-answers.ts';
 import { curlCommand, iamCommand } from '../../console/format/commands.ts';
 import { failureOf } from '../../console/s3/failure.ts';
 import { formOf } from '../../console/s3/iam-action.ts';
-import { changes, createKey, getUser, listInline, listKeys, listUsers } from '../../console/s3/iam.ts';
-import { aUser, inlinePolicy, keys, newKey, policyNames, users } from '../../shared/documents/iam.ts';
+import { changes, createKey, getUser, lastUseOf, listInline, listKeys, listUsers } from '../../console/s3/iam.ts';
+import { aUser, inlinePolicy, keys, lastUse, newKey, policyNames, users } from '../../shared/documents/iam.ts';
 import { actionError } from '../../shared/documents/query-api.ts';
 import { ActionForm } from '../../shared/protocol/query-api/action-form.ts';
 import { apis } from '../../shared/protocol/query-api/apis.ts';
@@ -67,6 +67,18 @@ describe('an answer of IAM', () => {
     };
     const { client } = answering(() => ({ content: newKey, value: { AccessKey } }));
     expect(await createKey(client, 'ci')).toEqual(AccessKey);
+  });
+
+  it('is when a key was last used, if that is known', async () => {
+    const used = { LastUsedDate: created, ServiceName: 's3', Region: 'eu-north-1' };
+    const unused = { ServiceName: 'N/A', Region: 'N/A' };
+    const { client, sent } = answering(({ parameters }) => ({
+      content: lastUse,
+      value: { UserName: 'ci', AccessKeyLastUsed: parameters['AccessKeyId'] === 'AK1' ? used : unused },
+    }));
+    expect(await lastUseOf(client, 'AK1')).toEqual({ at: created, service: 's3', region: 'eu-north-1' });
+    expect(await lastUseOf(client, 'AK2')).toBeUndefined();
+    expect(sent[0]).toEqual({ name: 'GetAccessKeyLastUsed', parameters: { AccessKeyId: 'AK1' } });
   });
 
   it('that refuses names the right that is missing', () => {

@@ -4,11 +4,13 @@ import {
   CreateAccessKeyCommand,
   CreateGroupCommand,
   CreateUserCommand,
+  GetAccessKeyLastUsedCommand,
   GetUserPolicyCommand,
   ListAccessKeysCommand,
   ListUsersCommand,
   PutGroupPolicyCommand,
   PutUserPermissionsBoundaryCommand,
+  PutUserPolicyCommand,
 } from '@aws-sdk/client-iam';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { Page } from 'playwright-core';
@@ -172,6 +174,51 @@ describe('a key', () => {
     await line.waitFor({ state: 'detached' });
     const { AccessKeyMetadata } = await iam().send(new ListAccessKeysCommand({ UserName: name }));
     expect(AccessKeyMetadata!.map(({ AccessKeyId }) => AccessKeyId)).toEqual([key.accessKeyId]);
+    expect(under.faultsOf(page)).toEqual([]);
+  });
+});
+
+describe('the last use of a key', () => {
+  it('is shown with its service and region, in the language of the console', async (test) => {
+    const bucket = await makeBucket(under, []);
+    const { name, key } = await makeUser('AmazonS3ReadOnlyAccess');
+    const lineOf = (page: Page) => page.getByRole('group', { name: key.accessKeyId });
+    const unused = await under.signedIn(test, `/people/${name}`);
+    await lineOf(unused).getByText('Last used: never, as far as is known').waitFor();
+    await expectAccessible(unused);
+
+    expect(await listing(key, bucket, '')).toBe('allowed');
+    const AccessKeyId = key.accessKeyId;
+    const lastUse = async () =>
+      (await iam().send(new GetAccessKeyLastUsedCommand({ AccessKeyId }))).AccessKeyLastUsed?.ServiceName;
+    await expect.poll(lastUse).toBe('s3');
+    const used = await under.signedIn(test, `/people/${name}`);
+    const year = String(new Date().getFullYear());
+    await lineOf(used)
+      .getByText(new RegExp(`^Last used: .*${year}.*, for S3 in us-east-1$`))
+      .waitFor();
+    await expectAccessible(used);
+    await used.getByRole('link', { name: 'Profile' }).click();
+    await used.getByLabel('Language').selectOption('Deutsch');
+    await used.getByRole('heading', { name: 'Profil', exact: true }).waitFor();
+    await used.goBack();
+    await lineOf(used)
+      .getByText(new RegExp(`^Zuletzt benutzt: .*${year}.*, für S3 in us-east-1$`))
+      .waitFor();
+    expect([unused, used].flatMap((page) => under.faultsOf(page))).toEqual([]);
+  });
+
+  it('is not known to whoever may not see it', async (test) => {
+    const { name, key } = await makeUser();
+    const Statement = [
+      { Effect: 'Allow', Action: ['iam:*', 's3:*'], Resource: '*' },
+      { Effect: 'Deny', Action: 'iam:GetAccessKeyLastUsed', Resource: '*' },
+    ];
+    const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement });
+    await iam().send(new PutUserPolicyCommand({ UserName: name, PolicyName: 'p', PolicyDocument }));
+    const page = await under.signedIn(test, `/people/${name}`, { key });
+    await page.getByRole('group', { name: key.accessKeyId }).getByText('Last used: not known').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     expect(under.faultsOf(page)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { confirm } from './confirm.tsx';
 import { createKeyDialog } from './new-key.tsx';
-import { date, exactDate, t } from '../../messages/messages.ts';
-import { changes, listKeys, type AccessKey } from '../../s3/iam.ts';
+import { date, exactDate, minute, t } from '../../messages/messages.ts';
+import { changes, lastUseOf, listKeys, type AccessKey, type LastUse } from '../../s3/iam.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { useLoaded } from '../../ui/loaded.ts';
@@ -24,6 +24,18 @@ export function KeyWords({ of: { AccessKeyId, Status, CreateDate } }: { readonly
       </span>
     </span>
   );
+}
+
+/** When a key was last used, and what for. */
+function UseWords({ of: id }: { readonly of: string }) {
+  const { client } = session.value!;
+  const texts = t.value.people;
+  const { value: known, error } = useLoaded(async () => ({ use: await lastUseOf(client, id) }), [client, id]);
+  const said = ({ at, service, region }: LastUse): string => texts.lastUse(minute(at), service.toUpperCase(), region);
+  if (known === undefined && error === undefined) return <p class="hint">&nbsp;</p>;
+  // Whoever may see keys need not see this: that it is not known is no fault of the page.
+  const use = known === undefined ? texts.unknown : known.use ? said(known.use) : texts.neverUsed;
+  return <p class="hint">{texts.lastUsed(use)}</p>;
 }
 
 /** The access keys of a user, which are made, replaced, switched off and deleted. */
@@ -108,6 +120,7 @@ function KeyRow({
     <div class="rule" role="group" aria-label={AccessKeyId}>
       <div class="grow">
         <KeyWords of={key} />
+        <UseWords of={AccessKeyId} />
       </div>
       {onRotate && (
         <Button kind="quiet" label={texts.rotateNamed(AccessKeyId)} onClick={onRotate}>

@@ -1,6 +1,7 @@
 import {
   CreateBucketCommand,
   DeleteObjectCommand,
+  ListObjectsV2Command,
   PutBucketCorsCommand,
   PutBucketLifecycleConfigurationCommand,
   PutBucketPolicyCommand,
@@ -16,13 +17,16 @@ import {
   CreateAccessKeyCommand,
   CreateGroupCommand,
   CreateUserCommand,
+  GetAccessKeyLastUsedCommand,
   PutUserPermissionsBoundaryCommand,
   PutUserPolicyCommand,
   UpdateAccessKeyCommand,
   type IAMClient,
 } from '@aws-sdk/client-iam';
+import { setTimeout } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { shortPolicy } from '../../../shared/documents/short-policy.ts';
+import type { Key } from '../../support/clients/signer.ts';
 import { put } from '../../support/storage/objects.ts';
 import { runAt, type Place } from '../../support/storage/administration.ts';
 
@@ -167,13 +171,16 @@ export async function watch(place: Place | string): Promise<void> {
   }
 }
 
-/** Fills the project with the people and programs of the museum. */
-export async function fillPeople(client: IAMClient): Promise<void> {
+/**
+ * Fills the project with the people and programs of the museum.
+ * @param s3 the SDK with a key
+ */
+export async function fillPeople(client: IAMClient, s3: (key: Key) => S3Client): Promise<void> {
   const managed = (name: string): string => `arn:aws:iam::aws:policy/${name}`;
-  const create = async (UserName: string): Promise<string> => {
+  const create = async (UserName: string): Promise<Key> => {
     await client.send(new CreateUserCommand({ UserName }));
     const { AccessKey } = await client.send(new CreateAccessKeyCommand({ UserName }));
-    return AccessKey!.AccessKeyId!;
+    return { accessKeyId: AccessKey!.AccessKeyId!, secretAccessKey: AccessKey!.SecretAccessKey! };
   };
   const attach = (UserName: string, name: string) =>
     client.send(new AttachUserPolicyCommand({ UserName, PolicyArn: managed(name) }));
@@ -184,11 +191,11 @@ export async function fillPeople(client: IAMClient): Promise<void> {
     await client.send(new AddUserToGroupCommand({ GroupName: 'curators', UserName }));
   }
   await create('backup');
-  const AccessKeyId = await create('backup-old');
+  const { accessKeyId: AccessKeyId } = await create('backup-old');
   await client.send(new UpdateAccessKeyCommand({ UserName: 'backup-old', AccessKeyId, Status: 'Inactive' }));
   await attach('backup', 'AmazonS3ReadOnlyAccess');
   const UserName = samplePerson;
-  await create(UserName);
+  const key = await create(UserName);
   const PolicyDocument = shortPolicy(sample.site, '', 'read-write');
   await client.send(new PutUserPolicyCommand({ UserName, PolicyName: 'access', PolicyDocument }));
   const catalogue = shortPolicy(sample.main, 'catalogue/', 'read');
@@ -196,4 +203,8 @@ export async function fillPeople(client: IAMClient): Promise<void> {
   await attach(UserName, 'AmazonS3ReadOnlyAccess');
   const PermissionsBoundary = managed('AmazonS3FullAccess');
   await client.send(new PutUserPermissionsBoundaryCommand({ UserName, PermissionsBoundary }));
+  await s3(key).send(new ListObjectsV2Command({ Bucket: sample.site }));
+  const use = new GetAccessKeyLastUsedCommand({ AccessKeyId: key.accessKeyId });
+  // It is written a little later.
+  while ((await client.send(use)).AccessKeyLastUsed?.LastUsedDate === undefined) await setTimeout(100);
 }

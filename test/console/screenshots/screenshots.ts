@@ -121,7 +121,7 @@ const browser = await chromium.launch({ executablePath, args: ['--headless', '--
 try {
   const origin = `http://127.0.0.1:${ports[1]}`;
   await fillSample(sdk(service), browser);
-  await fillPeople(iamClient(service.url, alice));
+  await fillPeople(iamClient(service.url, alice), (key) => sdk(service, key));
   await watch(service.data);
   if (option === '--all') await takeAll(browser, origin, folder, new RegExp(pattern));
   else await takeDocumented(browser, origin);

@@ -205,7 +205,7 @@ export const views: readonly View[] = [
     name: 'people-user',
     path: `/people/${samplePerson}`,
     act: async (page) => {
-      await page.locator('.key-words').first().waitFor();
+      await page.getByText('Last used: ').waitFor();
       await page.getByText('Read, write, delete and list').waitFor();
       await button(page, 'Find out');
       await page.locator('.rights li').first().waitFor();

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { Provider } from '../../../shared/accounts/directory.ts';
+import type { WebReader } from '../../../shared/ports/web-reader.ts';
 import { ProviderKeys } from '../../../shared/signing/web-identity/provider-keys.ts';
 import { verifiedIdentity, type WebIdentity } from '../../../functions/sts/web-identity.ts';
 import { SetClock } from '../storage/fixed-deps.ts';
@@ -23,15 +24,14 @@ export class IdentityProvider {
   readonly key = newKey('one');
   /** The key set, as text. */
   published = JSON.stringify({ keys: [this.key.published] });
-  readonly #keys = new ProviderKeys({
-    clock: this.clock,
-    reader: {
-      read: async (url) =>
-        url.endsWith('/.well-known/openid-configuration')
-          ? JSON.stringify({ issuer: IdentityProvider.issuer, jwks_uri: `${IdentityProvider.issuer}/keys` })
-          : this.published,
-    },
-  });
+  /** Reads its documents. */
+  readonly reader: WebReader = {
+    read: async (url) =>
+      url.endsWith('/.well-known/openid-configuration')
+        ? JSON.stringify({ issuer: IdentityProvider.issuer, jwks_uri: `${IdentityProvider.issuer}/keys` })
+        : this.published,
+  };
+  readonly #keys = new ProviderKeys({ clock: this.clock, reader: this.reader });
   readonly #provider: Provider = {
     kind: 'provider',
     key: { pk: '', sk: '' },

@@ -1,10 +1,11 @@
 import { fullRights } from '../../../shared/access/identity-rights.ts';
 import { operations as everyOperation } from '../../../functions/operations.ts';
 import { composeServices } from '../../../functions/compose/services.ts';
-import type { AccessKey, IdentityRights, Project } from '../../../shared/access/identity.ts';
+import type { AccessKey, IdentityRights, Project, Projects } from '../../../shared/access/identity.ts';
 import { sessionName } from '../../../shared/access/user-arn.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
+import type { WebReader } from '../../../shared/ports/web-reader.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
 import type { Services } from '../../../shared/protocol/operation.ts';
@@ -57,7 +58,7 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';
 
-  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, other operations, and who takes acts down */
+  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, other operations, projects other than those of the people, and who takes acts down */
   constructor(
     people: readonly Person[],
     {
@@ -67,6 +68,8 @@ export class PipelineInProcess {
       limits = {},
       operations = everyOperation,
       audit,
+      projects: accounts,
+      webReader,
     }: {
       table?: MemoryTable;
       before?: (blobs: BlobStore) => BlobStore;
@@ -74,6 +77,8 @@ export class PipelineInProcess {
       limits?: Partial<Limits>;
       operations?: PipelineDeps['operations'];
       audit?: PipelineDeps['audit'];
+      projects?: Projects;
+      webReader?: WebReader;
     } = {},
   ) {
     this.table = table;
@@ -88,7 +93,8 @@ export class PipelineInProcess {
         ...alarmAdapters,
       },
       {
-        projects: {
+        ...(webReader && { webReader }),
+        projects: accounts ?? {
           project: async (id) => projects.get(id),
           byEmail: async (email) => [...projects.values()].find((project) => project.email === email),
           byNumber: async (number) => [...projects.values()].find((project) => project.accountNumber === number),

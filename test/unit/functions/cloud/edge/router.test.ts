@@ -101,6 +101,8 @@ const hosts = fc.constantFrom(
   ],
   ...['d111111abcdef8.cloudfront.net', '127.0.0.1:9000', '[::1]:9000', ''],
 );
+const signedFor = (api: string): string =>
+  `AWS4-HMAC-SHA256 Credential=KEY/20260101/us-east-1/${api}/aws4_request, SignedHeaders=host`;
 const requests = fc
   .record({
     method: fc.constantFrom(...methods),
@@ -108,15 +110,18 @@ const requests = fc
     query: queries,
     host: hosts,
     headers: fc.subarray(headerNames),
-    api: fc.subarray([
-      ['authorization', 'AWS4-HMAC-SHA256 Credential=KEY/20260101/us-east-1/sts/aws4_request, SignedHeaders=host'],
-      ['content-type', 'application/x-www-form-urlencoded; charset=utf-8'],
-    ] as const),
+    api: fc.constantFrom(undefined, 'iam', 'sts', 's3'),
+    isForm: fc.boolean(),
   })
-  .map(({ method, path, query, host, headers, api }): EdgeRequest => ({
+  .map(({ method, path, query, host, headers, api, isForm }): EdgeRequest => ({
     method,
     target: query === '' ? path : `${path}?${query}`,
-    headers: [['host', host], ...api, ...headers.map((name) => [name, 'value'] as const)],
+    headers: [
+      ['host', host],
+      ...(api === undefined ? [] : [['authorization', signedFor(api)] as const]),
+      ...(isForm ? [['content-type', 'application/x-www-form-urlencoded; charset=utf-8'] as const] : []),
+      ...headers.map((name) => [name, 'value'] as const),
+    ],
     address: '198.51.100.9',
   }));
 
@@ -144,6 +149,14 @@ describe('the router', () => {
       }),
       { numRuns: runs(20_000) },
     );
+  });
+
+  it.each([
+    ['a signature for iam', 'Iam', { authorization: signedFor('iam') }],
+    ['a signature for sts', 'Sts', { authorization: signedFor('sts') }],
+    ['a form that nobody signed', 'Sts', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ])('sends POST of / with %s to the function %s', (_, name, headers) => {
+    expect(route(request('POST /', headers)).uri).toBe(`/${name}`);
   });
 
   it.each(
