@@ -26,6 +26,8 @@ export interface ServiceSettings {
   readonly publicUrl: string;
   /** The region of the service. */
   readonly region: string;
+  /** Whether it has an audit log that takes requests for data. */
+  readonly auditsData: boolean;
 }
 
 /** The dependencies of administrative commands. */
@@ -64,6 +66,8 @@ export const argument = {
   texts,
   number,
   flag: z.boolean('true or false'),
+  oneOf: <const Words extends readonly [string, ...string[]]>(words: Words) =>
+    z.enum(words, `one of ${words.join(', ')}`),
   /** An amount, or `default` for that of the deployment. */
   choice: z.union([z.literal('default'), number], choice),
   /** The fields of a request document. */
@@ -72,6 +76,33 @@ export const argument = {
 
 /** Makes an argument optional. */
 export const optional = z.optional;
+
+/** The most entries of a page, and how many it has if nobody asks for another number. */
+const most = 1000;
+const usual = 200;
+const limit = `a whole number from 1 to ${most}`;
+const place = 'the next of another page of this list';
+
+/**
+ * Declares the arguments of a list in pages.
+ * @param isPlace tells whether a text may be the `next` of one of its pages
+ */
+export function paged(isPlace: (text: string) => boolean) {
+  return {
+    after: z.optional(z.string(place).check(z.refine(isPlace, place))),
+    limit: z.optional(z.int(limit).check(z.minimum(1, limit), z.maximum(most, limit))),
+  } as const;
+}
+
+/** Returns the part of a list that is asked for. */
+export function partOf({ after, limit: asked = usual }: { after?: string | undefined; limit?: number | undefined }) {
+  return { after, limit: asked };
+}
+
+/** Refuses a place that is in a list, but not in the part of it that is asked for. @throws InvalidArguments */
+export function checkPlace(name: string, isPlace: boolean): void {
+  if (!isPlace) throw new InvalidArguments(`${name}: after must be ${place}`);
+}
 
 /** An administrative command, by a name such as `customer create`. */
 export interface AdministrationCommand<Given, Result> {

@@ -2,7 +2,8 @@ import { keys, lastUse, newKey } from '../../shared/documents/iam.ts';
 import type { Carrier, Directory } from '../../shared/accounts/directory.ts';
 import { oneOf, optional } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction } from './iam-action.ts';
-import { keyId, pageOf, paging, userName } from './inputs.ts';
+import { keyId, userName } from './inputs.ts';
+import { listing } from './listings.ts';
 import { quotas } from './quotas.ts';
 import { limitExceeded, noSuch } from './refusals.ts';
 import { boundsOf, changedUserOrCaller, existing, userOrCaller } from './subjects.ts';
@@ -30,14 +31,18 @@ const createAccessKey = iamAction({
   result: newKey,
 });
 
+/** The oldest first. */
+const itsKeys = listing('ListAccessKeys', {
+  placeOf: ({ id, created }: { id: string; created: number }) => `${String(created).padStart(16, '0')}/${id}`,
+  form: /^\d{16}\/[\x21-\x7e]+$/,
+});
+
 const listAccessKeys = iamAction({
   name: 'ListAccessKeys',
-  parameters: { UserName: optional(userName), ...paging },
+  parameters: { UserName: optional(userName), ...itsKeys.parameters },
   about: ({ UserName }, context) => userOrCaller(UserName, context),
   act: async (it, input, { directory }) => {
-    const order = ({ id, created }: { id: string; created: number }): string =>
-      `${String(created).padStart(16, '0')}/${id}`;
-    const { items, ...page } = pageOf(await directory.keys(it.name), order, input);
+    const { items, ...page } = itsKeys.page(await directory.keys(it.name), input);
     return {
       ...page,
       items: items.map(({ id, created, isActive }) => ({

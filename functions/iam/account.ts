@@ -3,6 +3,7 @@ import { S3Error } from '../../shared/errors/s3-error.ts';
 import { optional } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction, type ActionName } from './iam-action.ts';
 import { userName } from './inputs.ts';
+import { byNothing, listing } from './listings.ts';
 import { quotas } from './quotas.ts';
 import { existing, theAccount, userOrCaller } from './subjects.ts';
 
@@ -32,22 +33,24 @@ const getAccountSummary = iamAction({
 
 /** A list of what does not exist here: clients look before they delete a user. */
 function absent(name: ActionName, list: string) {
+  const { parameters, page } = listing(name, byNothing);
   return iamAction({
     name,
-    parameters: { UserName: optional(userName) },
+    parameters: { UserName: optional(userName), ...parameters },
     about: ({ UserName }, context) => userOrCaller(UserName, context),
-    act: () => ({ items: [], IsTruncated: false }),
+    act: (_, input) => page([], input),
     result: emptyList(list),
   });
 }
 
 /** As {@link absent}, of the account. */
 function absentInAccount(name: ActionName, list: string) {
+  const { parameters, page } = listing(name, byNothing);
   return iamAction({
     name,
-    parameters: {},
+    parameters,
     about: theAccount,
-    act: () => ({ items: [], IsTruncated: false }),
+    act: (_, input) => page([], input),
     result: emptyList(list),
   });
 }

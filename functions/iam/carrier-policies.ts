@@ -4,7 +4,8 @@ import { attachedPolicies, inlinePolicy, policyNames } from '../../shared/docume
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { called } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction, type ActionName, type IamContext } from './iam-action.ts';
-import { arnText, byName, documentText, nameText, pageOf, paging, pathPrefix, policyName } from './inputs.ts';
+import { arnText, documentText, nameText, pathPrefix, policyName } from './inputs.ts';
+import { byItself, byPolicy, listing } from './listings.ts';
 import { quotas, sizeOf } from './quotas.ts';
 import { limitExceeded, noSuchPolicy, tooLong } from './refusals.ts';
 import { shownDocument } from './shown.ts';
@@ -17,6 +18,8 @@ export function carrierPolicyActions(Kind: Kind, longestName: number) {
   const kind = Kind.toLowerCase() as CarrierKind;
   const of = { name: called(`${Kind}Name`, nameText(longestName)) };
   const named = (action: `${string}_${string}`): ActionName => action.replace('_', Kind) as ActionName;
+  const inlined = listing(named('List_Policies'), byItself);
+  const allAttached = listing(named('ListAttached_Policies'), byPolicy);
   const maxSize = quotas[`${Kind}PolicySizeQuota`];
   const maxAttached = quotas[`AttachedPoliciesPer${Kind}Quota`];
 
@@ -46,9 +49,9 @@ export function carrierPolicyActions(Kind: Kind, longestName: number) {
 
   const list = iamAction({
     name: named('List_Policies'),
-    parameters: { ...of, ...paging },
+    parameters: { ...of, ...inlined.parameters },
     about: ({ name }, context) => existing(kind, name, context),
-    act: (it, input) => pageOf(Object.keys(it.inline), (name) => name.toLowerCase(), input),
+    act: (it, input) => inlined.page(Object.keys(it.inline), input),
     result: policyNames,
   });
 
@@ -95,12 +98,12 @@ export function carrierPolicyActions(Kind: Kind, longestName: number) {
 
   const listAttached = iamAction({
     name: named('ListAttached_Policies'),
-    parameters: { ...of, PathPrefix: pathPrefix, ...paging },
+    parameters: { ...of, PathPrefix: pathPrefix, ...allAttached.parameters },
     about: ({ name }, context) => existing(kind, name, context),
     act: async (it, input, { directory }) => {
       const found = await Promise.all(it.attached.map((ref) => directory.policy({ ref })));
       const below = found.flatMap((one) => (one?.path.startsWith(input.PathPrefix) ? [one] : []));
-      const { items, ...page } = pageOf(below, byName, input);
+      const { items, ...page } = allAttached.page(below, input);
       return { ...page, items: items.map(({ name, arn }) => ({ PolicyName: name, PolicyArn: arn })) };
     },
     result: attachedPolicies,

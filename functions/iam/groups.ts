@@ -2,13 +2,17 @@ import { aGroup, groups, groupWithUsers } from '../../shared/documents/iam.ts';
 import type { Carrier, Directory } from '../../shared/accounts/directory.ts';
 import { optional } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction } from './iam-action.ts';
-import { byName, nameText, pageOf, paging, path, pathPrefix, userName } from './inputs.ts';
+import { byName, nameText, path, pathPrefix, userName } from './inputs.ts';
+import { byItsName, listing } from './listings.ts';
 import { quotas } from './quotas.ts';
 import { alreadyExists, deleteConflict, limitExceeded, noSuch } from './refusals.ts';
 import { arnIn, listedUser, shownGroup } from './shown.ts';
 import { below, boundsOf, existing } from './subjects.ts';
 
 const groupName = nameText(128);
+const members = listing('GetGroup', byItsName);
+const allGroups = listing('ListGroups', byItsName);
+const groupsOfUser = listing('ListGroupsForUser', byItsName);
 
 const createGroup = iamAction({
   name: 'CreateGroup',
@@ -34,10 +38,10 @@ const createGroup = iamAction({
 
 const getGroup = iamAction({
   name: 'GetGroup',
-  parameters: { GroupName: groupName, ...paging },
+  parameters: { GroupName: groupName, ...members.parameters },
   about: ({ GroupName }, context) => existing('group', GroupName, context),
   act: async (it, input, { directory }) => {
-    const { items, ...page } = pageOf(await membersOf(it, directory), byName, input);
+    const { items, ...page } = members.page(await membersOf(it, directory), input);
     return { Group: shownGroup(it, directory), ...page, items: items.map((one) => listedUser(one, directory)) };
   },
   result: groupWithUsers,
@@ -45,11 +49,11 @@ const getGroup = iamAction({
 
 const listGroups = iamAction({
   name: 'ListGroups',
-  parameters: { PathPrefix: pathPrefix, ...paging },
+  parameters: { PathPrefix: pathPrefix, ...allGroups.parameters },
   about: ({ PathPrefix }, context) => below('group', PathPrefix, context),
   act: async (_, input, { directory }) => {
     const all = (await directory.carriers('group')).filter((one) => one.path.startsWith(input.PathPrefix));
-    const { items, ...page } = pageOf(all, byName, input);
+    const { items, ...page } = allGroups.page(all, input);
     return { ...page, items: items.map((one) => shownGroup(one, directory)) };
   },
   result: groups,
@@ -113,11 +117,11 @@ const removeUserFromGroup = iamAction({
 
 const listGroupsForUser = iamAction({
   name: 'ListGroupsForUser',
-  parameters: { UserName: userName, ...paging },
+  parameters: { UserName: userName, ...groupsOfUser.parameters },
   about: ({ UserName }, context) => existing('user', UserName, context),
   act: async (it, input, { directory }) => {
     const its = (await directory.carriers('group')).filter(({ id }) => it.groups.includes(id));
-    const { items, ...page } = pageOf(its, byName, input);
+    const { items, ...page } = groupsOfUser.page(its, input);
     return { ...page, items: items.map((one) => shownGroup(one, directory)) };
   },
   result: groups,

@@ -8,19 +8,35 @@ import {
   arnText,
   byName,
   documentText,
-  pageOf,
-  paging,
   path,
   pathPrefix,
   policyName,
   readTags,
   tags,
+  versionForm,
   versionId,
 } from './inputs.ts';
+import { byPolicy, listing } from './listings.ts';
 import { quotas, sizeOf } from './quotas.ts';
 import { alreadyExists, deleteConflict, limitExceeded, tooLong } from './refusals.ts';
 import { arnIn, shownDocument, shownPolicy } from './shown.ts';
 import { below, boundsOfPolicy, existingPolicy, ownPolicy } from './subjects.ts';
+
+const allPolicies = listing('ListPolicies', byPolicy);
+
+const itsVersions = listing('ListPolicyVersions', {
+  placeOf: (id: string) => id,
+  form: versionForm,
+  // The newest first.
+  rank: (id) => String(1e9 - Number(id.slice(1))).padStart(10, '0'),
+});
+
+const itsEntities = listing('ListEntitiesForPolicy', {
+  placeOf: ({ kind, name }: Carrier) => `${kind} ${name}`,
+  form: /^(?:user|group|role) [\w+=,.@-]+$/,
+  // As the answer has them: groups, users, roles.
+  rank: (place) => `${'gur'.indexOf(place.charAt(0))} ${place.toLowerCase()} ${place}`,
+});
 
 const flag = otherwise('false', oneOf('true', 'false'));
 
@@ -77,7 +93,7 @@ const listPolicies = iamAction({
     OnlyAttached: flag,
     PathPrefix: pathPrefix,
     PolicyUsageFilter: optional(oneOf('PermissionsPolicy', 'PermissionsBoundary')),
-    ...paging,
+    ...allPolicies.parameters,
   },
   about: ({ PathPrefix }, context) => below('policy', PathPrefix, context),
   act: async (_, input, { directory }) => {
@@ -94,9 +110,7 @@ const listPolicies = iamAction({
       if (PolicyUsageFilter !== undefined) return PolicyUsageFilter === 'PermissionsPolicy' ? isAttached : isBoundary;
       return OnlyAttached === 'false' || isAttached;
     };
-    // One of the project may have the name of one of AWS's.
-    const order = (one: ManagedPolicy): string => `${byName(one)} ${one.ref}`;
-    const { items, ...page } = pageOf(all.filter(isAsked), order, input);
+    const { items, ...page } = allPolicies.page(all.filter(isAsked), input);
     return {
       ...page,
       items: items.map((one) => ({ ...shownPolicy(one, carriers), Description: undefined, Tags: undefined })),
@@ -159,12 +173,10 @@ const getPolicyVersion = iamAction({
 
 const listPolicyVersions = iamAction({
   name: 'ListPolicyVersions',
-  parameters: { PolicyArn: arnText, ...paging },
+  parameters: { PolicyArn: arnText, ...itsVersions.parameters },
   about: ({ PolicyArn }, context) => existingPolicy(PolicyArn, context),
   act: (it, input) => {
-    // The newest first.
-    const order = (id: string): string => String(1e9 - Number(id.slice(1))).padStart(10, '0');
-    const { items, ...page } = pageOf(Object.keys(it.versions), order, input);
+    const { items, ...page } = itsVersions.page(Object.keys(it.versions), input);
     return { ...page, items: items.map((id) => shownVersion(it, id)) };
   },
   result: versions,
@@ -201,7 +213,7 @@ const listEntitiesForPolicy = iamAction({
     EntityFilter: optional(oneOf('User', 'Role', 'Group', 'LocalManagedPolicy', 'AWSManagedPolicy')),
     PathPrefix: pathPrefix,
     PolicyUsageFilter: otherwise('PermissionsPolicy', oneOf('PermissionsPolicy', 'PermissionsBoundary')),
-    ...paging,
+    ...itsEntities.parameters,
   },
   about: ({ PolicyArn }, context) => existingPolicy(PolicyArn, context),
   act: async (it, input, { directory }) => {
@@ -211,7 +223,7 @@ const listEntitiesForPolicy = iamAction({
         its.startsWith(input.PathPrefix) &&
         (input.EntityFilter === undefined || input.EntityFilter.toLowerCase() === kind),
     );
-    const { items, ...page } = pageOf(found, (one) => `${one.kind} ${byName(one)}`, input);
+    const { items, ...page } = itsEntities.page(found, input);
     const ofKind = (wanted: CarrierKind) =>
       items.filter(({ kind }) => kind === wanted).map(({ name, id }) => ({ name, id }));
     return { ...page, PolicyGroups: ofKind('group'), PolicyUsers: ofKind('user'), PolicyRoles: ofKind('role') };

@@ -4,7 +4,8 @@ import { decodeRole, trustAttributes } from '../../shared/accounts/role-items.ts
 import { aRole, emptyList, emptyResult, roles } from '../../shared/documents/iam.ts';
 import { number, optional, otherwise, text } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction, type IamContext } from './iam-action.ts';
-import { arnText, byName, documentText, nameText, pageOf, paging, path, pathPrefix, readTags, tags } from './inputs.ts';
+import { arnText, byName, documentText, nameText, path, pathPrefix, readTags, tags } from './inputs.ts';
+import { byItsName, byNothing, listing } from './listings.ts';
 import { quotas, sizeOf } from './quotas.ts';
 import { alreadyExists, deleteConflict, limitExceeded, noSuchPolicy } from './refusals.ts';
 import { arnIn, shownBoundary, shownDocument, shownTags } from './shown.ts';
@@ -13,6 +14,8 @@ import { below, boundsOf, existing } from './subjects.ts';
 const roleName = nameText(64);
 const description = text({ most: 1000, form: /^[\t\n\r\x20-\x7e\xa1-\xff]*$/ });
 const hour = 3600;
+const allRoles = listing('ListRoles', byItsName);
+const instanceProfiles = listing('ListInstanceProfilesForRole', byNothing);
 const maxSession = number({ least: hour, most: 12 * hour });
 
 /** @throws S3Error MalformedPolicy, LimitExceeded */
@@ -83,11 +86,11 @@ const getRole = iamAction({
 
 const listRoles = iamAction({
   name: 'ListRoles',
-  parameters: { PathPrefix: pathPrefix, ...paging },
+  parameters: { PathPrefix: pathPrefix, ...allRoles.parameters },
   about: ({ PathPrefix }, context) => below('role', PathPrefix, context),
   act: async (_, input, { directory }) => {
     const all = (await directory.carriers('role')).filter((one) => one.path.startsWith(input.PathPrefix));
-    const { items, ...page } = pageOf(all, byName, input);
+    const { items, ...page } = allRoles.page(all, input);
     return { ...page, items: items.map((one) => listedRole(one, directory)) };
   },
   result: roles,
@@ -151,9 +154,9 @@ const deleteRole = iamAction({
 /** There are none: clients look before they delete a role. */
 const listInstanceProfilesForRole = iamAction({
   name: 'ListInstanceProfilesForRole',
-  parameters: { RoleName: roleName, ...paging },
+  parameters: { RoleName: roleName, ...instanceProfiles.parameters },
   about: ({ RoleName }, context) => existing('role', RoleName, context),
-  act: () => ({ items: [], IsTruncated: false }),
+  act: (_, input) => instanceProfiles.page([], input),
   result: emptyList('InstanceProfiles'),
 });
 

@@ -4,7 +4,8 @@ import { simulation } from '../../shared/documents/iam.ts';
 import { EventLoopBudget } from '../../shared/ports/event-loop.ts';
 import { list, otherwise, refused, structure, text } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction } from './iam-action.ts';
-import { arnText, documentText, pageOf, paging } from './inputs.ts';
+import { arnText, documentText } from './inputs.ts';
+import { listing } from './listings.ts';
 import { invalidInput } from './refusals.ts';
 import { existing } from './subjects.ts';
 
@@ -24,6 +25,9 @@ const decisions: Readonly<Record<IdentityVerdict, string>> = {
   deny: 'explicitDeny',
 };
 
+/** Questions have numbers. */
+const answers = listing('SimulatePrincipalPolicy', { placeOf: ({ at }: { at: string }) => at, form: /^\d{5}$/ });
+
 /**
  * Tells what a user, group or role may do by its own policies, with others beside them. Policies of buckets are not asked.
  * https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
@@ -39,7 +43,7 @@ export const simulatePrincipalPolicy = iamAction({
     PermissionsBoundaryPolicyInputList: refused,
     ResourcePolicy: refused,
     CallerArn: refused,
-    ...paging,
+    ...answers.parameters,
   },
   about: ({ PolicySourceArn: arn }, context) => {
     const [, account, kind, name] = /^arn:aws:iam::(\d{12}):(user|group|role)\/(?:.*\/)?([^/]+)$/.exec(arn) ?? [];
@@ -55,7 +59,7 @@ export const simulatePrincipalPolicy = iamAction({
       input.ResourceArns.map((resource) => ({ action, resource })),
     );
     const numbered = questions.map((question, at) => ({ ...question, at: String(at).padStart(5, '0') }));
-    const { items, ...page } = pageOf(numbered, ({ at }) => at, input);
+    const { items, ...page } = answers.page(numbered, input);
     const results = items.map(async ({ action, resource }) => {
       const asked = action.replace(/^(?:s3|stillage):/, '');
       const verdict = await prepared.verdict({ action: asked, resource, conditions: (key) => context.get(key) });

@@ -2,7 +2,8 @@ import type { Entry, Provider, Tags } from '../../shared/accounts/directory.ts';
 import { tagPage } from '../../shared/documents/iam.ts';
 import { called, type Parameter } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction, type IamContext, type Subject } from './iam-action.ts';
-import { arnText, nameText, pageOf, paging, readTags, tagKeys, tagList } from './inputs.ts';
+import { arnText, nameText, readTags, tagKeys, tagList } from './inputs.ts';
+import { byTag, listing } from './listings.ts';
 import { existingProvider } from './providers.ts';
 import { maxTags } from './quotas.ts';
 import { limitExceeded } from './refusals.ts';
@@ -37,6 +38,7 @@ function carrier(kind: 'user' | 'role'): Kind {
 /** The actions on the tags of users, roles, policies or providers. */
 export function tagActions(Kind: keyof typeof tagged) {
   const { of, find, findOwn } = tagged[Kind];
+  const itsTags = listing(`List${Kind}Tags`, byTag);
   const boundsOfIt = (it: Tagged, context: IamContext) => {
     if (it.kind === 'provider') return [undefined];
     return it.kind === 'policy' ? boundsOfPolicy(it, context) : boundsOf(it, context);
@@ -71,10 +73,10 @@ export function tagActions(Kind: keyof typeof tagged) {
 
   const list = iamAction({
     name: `List${Kind}Tags`,
-    parameters: { name: of, ...paging },
+    parameters: { name: of, ...itsTags.parameters },
     about: ({ name }, context) => find(name, context),
     act: (it, input) => {
-      const { items, ...page } = pageOf(it.tags, ([key]) => key, input);
+      const { items, ...page } = itsTags.page(it.tags, input);
       return { ...page, items: shownTags(items) };
     },
     result: tagPage,

@@ -1,7 +1,8 @@
 import { aUser, users } from '../../shared/documents/iam.ts';
 import { optional } from '../../shared/protocol/query-api/parameters.ts';
 import { iamAction } from './iam-action.ts';
-import { arnText, byName, pageOf, paging, path, pathPrefix, readTags, tags, userName } from './inputs.ts';
+import { arnText, byName, path, pathPrefix, readTags, tags, userName } from './inputs.ts';
+import { byItsName, listing } from './listings.ts';
 import { quotas } from './quotas.ts';
 import { alreadyExists, deleteConflict, limitExceeded, noSuchPolicy } from './refusals.ts';
 import { arnIn, listedUser, shownRoot, shownUser } from './shown.ts';
@@ -51,13 +52,15 @@ const getUser = iamAction({
   result: aUser,
 });
 
+const allUsers = listing('ListUsers', byItsName);
+
 const listUsers = iamAction({
   name: 'ListUsers',
-  parameters: { PathPrefix: pathPrefix, ...paging },
+  parameters: { PathPrefix: pathPrefix, ...allUsers.parameters },
   about: ({ PathPrefix }, context) => below('user', PathPrefix, context),
   act: async (_, input, { directory }) => {
     const all = (await directory.carriers('user')).filter((one) => one.path.startsWith(input.PathPrefix));
-    const { items, ...page } = pageOf(all, byName, input);
+    const { items, ...page } = allUsers.page(all, input);
     return { ...page, items: items.map((one) => listedUser(one, directory)) };
   },
   result: users,

@@ -28,7 +28,7 @@ export const getPublicLink = defineOperation({
     const link = await publicLinks.open(token);
     const bucket = link && (await buckets.find(link.bucket));
     if (link === undefined || bucket?.id !== link.bucketId) throw new S3Error('NoSuchPublicLink');
-    await context.concerns(bucket);
+    await context.concerns(bucket, link.key);
     const version = await view.find(bucket, link.key, link.versionId);
     if (version?.instance !== link.instance) throw new S3Error('NoSuchPublicLink');
     const read: ReadInput = {

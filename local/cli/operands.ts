@@ -35,6 +35,16 @@ export const projectOrBucket: Operand = [
   checked((name) => (name.includes('@') ? parseProjectName(name) : checkBucketName(name))),
 ];
 
+/** Returns an operand that is one of some words. */
+export function oneOf(name: string, words: readonly string[]): Operand {
+  const listed = words.join(', ');
+  return [
+    `<${name}>`,
+    listed,
+    read((text, refuse) => (words.includes(text) ? text : refuse(`Must be one of ${listed}.`))),
+  ];
+}
+
 /** Returns the operand as one that may be left out. */
 export function optionally([syntax, ...rest]: Operand): Operand {
   return [syntax.replace('<', '[').replace('>', ']'), ...rest];

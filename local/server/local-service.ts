@@ -194,7 +194,7 @@ export class LocalService implements Handler {
     server.keepAliveTimeout = 65_000;
     answerClientErrors(server, { ...this.#composed, telemetry });
     connections.limit(server);
-    measurements?.observer.observe(server, capacity);
+    measurements?.observer.observe(server, capacity, this.#composed.audit);
     const close = closing(server);
     this.closeWith((patience) => {
       isClosing = true;

@@ -23,7 +23,7 @@ export interface UserName extends ProjectName {
  */
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._+=-]{0,63}$/;
 /** The name of a user that IAM made: https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateUser.html */
-const userNamePattern = /^[\w+=,.@-]{1,64}$/;
+export const userNamePattern = /^[\w+=,.@-]{1,64}$/;
 export const nameRule =
   'must have 1 to 64 letters, digits or characters of "._+=-", and begin with a letter or a digit';
 

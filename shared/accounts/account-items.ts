@@ -45,6 +45,12 @@ export interface KeyRecord extends Stored {
   readonly until: number | undefined;
 }
 
+/** A part of a list: so many entries after a place, or from the beginning. */
+export interface Part {
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
 export function decodeProject(id: string, item: Attributes): Project {
   const { email, displayName, accountNumber, root, bucketQuota } = decodeProjectRecord(id, item);
   return { id, email, displayName, accountNumber, root, bucketQuota };

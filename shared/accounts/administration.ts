@@ -12,12 +12,14 @@ import {
   type CustomerRecord,
   userId,
   userIdBytes,
+  type Part,
   type ProjectRecord,
   type UserRecord,
 } from './account-items.ts';
 import { carriedByUser, mayBeRoot } from './identity-items.ts';
 import { identityLayout, requireLayout } from '../storage/table/layout.ts';
 import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
+import { partitionItems } from '../storage/table/pages.ts';
 import { conflict, optimistically } from '../storage/table/optimistic-write.ts';
 import {
   AccountRefusal,
@@ -48,10 +50,12 @@ export class Administration {
     this.#randomness = deps.randomness;
   }
 
-  /** Returns all customers, sorted by name. */
-  async customers(): Promise<readonly CustomerRecord[]> {
-    const listed = await everyItem(this.#table, accountKey.listedCustomer('-').pk);
-    return this.#existing(listed.map(({ key }) => this.#customer(key.sk)));
+  /** Returns a page of the customers, sorted by name. `next` is the name of one. */
+  async customerPage({ after, limit }: Part): Promise<{ customers: readonly CustomerRecord[]; next?: string }> {
+    const { pk } = accountKey.listedCustomer('-');
+    const { items, more } = await this.#table.query(pk, { limit, ...(after !== undefined && { after }) });
+    const customers = await this.#existing(items.map(({ key }) => this.#customer(key.sk)));
+    return { customers, ...(more && { next: items.at(-1)!.key.sk }) };
   }
 
   async customer(name: string): Promise<CustomerRecord> {
@@ -83,14 +87,56 @@ export class Administration {
     await this.change(accountKey.customer(name), `the customer ${name}`, setSuspended(suspended));
   }
 
-  /** Returns the projects of a customer, or all projects, sorted by name. */
-  async projects(customer?: string): Promise<readonly ProjectRecord[]> {
-    if (customer === undefined) {
-      const customers = await this.customers();
-      return (await Promise.all(customers.map((one) => this.projects(one.customer)))).flat();
-    }
-    const listed = await everyItem(this.#table, accountKey.customer(customer).pk, 'project/');
+  /** Returns the projects of a customer, sorted by name. */
+  async projects(customer: string): Promise<readonly ProjectRecord[]> {
+    const listed = await everyItem(this.#table, accountKey.customer(customer).pk, accountPrefix.projects);
     return this.#existing(listed.map(async ({ attributes }) => this.#project(attributes['project'] as string)));
+  }
+
+  /**
+   * Returns a page of the projects of a customer, or of all, sorted by customer and name. `next` and `after` are `project@customer`, or
+   * `@customer` for the beginning of the customer's. A page looks at no more customers than it may have projects.
+   */
+  async projectPage(
+    { after, limit }: Part,
+    of?: string,
+  ): Promise<{ projects: readonly ProjectRecord[]; next?: string }> {
+    const [name = '', from = ''] = after?.split('@') ?? [];
+    if (of !== undefined) {
+      const { listed: _, ...page } = await this.#projectsOf(of, name, limit);
+      return page;
+    }
+    const projects: ProjectRecord[] = [];
+    let [left, customersLeft] = [limit, limit];
+    const options = { limit: limit + 1, ...(from !== '' && { from }) };
+    for await (const { key } of partitionItems(this.#table, accountKey.listedCustomer('-').pk, options)) {
+      const customer = key.sk;
+      if (left === 0 || customersLeft === 0) return { projects, next: `@${customer}` };
+      const page = await this.#projectsOf(customer, customer === from ? name : '', left);
+      projects.push(...page.projects);
+      if (page.next !== undefined) return { projects, next: page.next };
+      left -= page.listed;
+      customersLeft -= 1;
+    }
+    return { projects };
+  }
+
+  /** @param after the name of a project; empty: from the first */
+  async #projectsOf(
+    customer: string,
+    after: string,
+    limit: number,
+  ): Promise<{ projects: readonly ProjectRecord[]; listed: number; next?: string }> {
+    const { items, more } = await this.#table.query(accountKey.customer(customer).pk, {
+      ...{ prefix: accountPrefix.projects, limit },
+      ...(after !== '' && { after: accountKey.customersProject(customer, after).sk }),
+    });
+    const projects = await this.#existing(
+      items.map(({ attributes }) => this.#project(attributes['project'] as string)),
+    );
+    const last = items.at(-1);
+    const next = last && emailOf({ project: accountKeyParts.customersProject(last.key), customer });
+    return { projects, listed: items.length, ...(more && next !== undefined && { next }) };
   }
 
   /** @param name `project@customer`, or the canonical id */
@@ -176,6 +222,17 @@ export class Administration {
     const owner = await this.project(project);
     const items = await everyItem(this.#table, accountKey.project(owner.id).pk, accountPrefix.users);
     return items.map(({ key, attributes }) => userRecord(owner, accountKeyParts.user(key), attributes));
+  }
+
+  /** Returns a page of the users of a project, sorted by name. `next` is the name of one within the project. */
+  async userPage(project: string, { after, limit }: Part): Promise<{ users: readonly UserRecord[]; next?: string }> {
+    const owner = await this.project(project);
+    const { items, more } = await this.#table.query(accountKey.project(owner.id).pk, {
+      ...{ prefix: accountPrefix.users, limit },
+      ...(after !== undefined && { after: accountKey.user(owner.id, after).sk }),
+    });
+    const users = items.map(({ key, attributes }) => userRecord(owner, accountKeyParts.user(key), attributes));
+    return { users, ...(more && { next: users.at(-1)!.name }) };
   }
 
   async user(name: string): Promise<UserRecord> {

@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
-import type { Attributes, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import { decodeProject, decodeStored, everyItem, removed, type KeyRecord } from './account-items.ts';
+import { decodeProject, decodeStored, everyItem, removed, type KeyRecord, type Part } from './account-items.ts';
 import { accountKey, accountKeyParts, accountPrefix } from '../storage/table/keys/account-keys.ts';
 import {
   AccountRefusal,
@@ -44,16 +44,22 @@ export class KeyAdministration {
     this.#accounts = accounts;
   }
 
-  /** Returns the keys of a user (`project:user@customer`), or of all users of a project. */
-  async keys(of: string): Promise<readonly KeyRecord[]> {
-    const users = of.includes(':') ? [await this.#accounts.user(of)] : await this.#accounts.users(of);
-    const keys = await Promise.all(
-      users.map(async ({ name, project }) => {
-        const items = await everyItem(this.#table, accountKey.project(project.id).pk, accountPrefix.keysOf(name));
-        return Promise.all(items.map(({ key }) => this.#find(accountKeyParts.usersKey(key))));
-      }),
-    );
-    return keys.flat().flatMap((found) => found?.record ?? []);
+  /** Returns the keys of a user: `project:user@customer`. */
+  async keys(user: string): Promise<readonly KeyRecord[]> {
+    const { name, project } = await this.#accounts.user(user);
+    return this.#records(await everyItem(this.#table, accountKey.project(project.id).pk, accountPrefix.keysOf(name)));
+  }
+
+  /** Returns a page of the keys of a user, or of all users of a project, sorted by user and id. `next` is `user:id`. */
+  async keyPage(of: string, { after, limit }: Part): Promise<{ keys: readonly KeyRecord[]; next?: string }> {
+    const user = of.includes(':') ? await this.#accounts.user(of) : undefined;
+    const { id } = user?.project ?? (await this.#accounts.project(of));
+    const [, name = '', keyId = ''] = /^([^:]*):(.*)$/.exec(after ?? '') ?? [];
+    const { items, more } = await this.#table.query(accountKey.project(id).pk, {
+      ...{ prefix: user ? accountPrefix.keysOf(user.name) : accountPrefix.keys, limit },
+      ...(after !== undefined && { after: accountKey.usersKey(id, name, keyId).sk }),
+    });
+    return { keys: await this.#records(items), ...(more && { next: accountKeyParts.named(items.at(-1)!.key) }) };
   }
 
   async key(accessKeyId: string): Promise<KeyRecord> {
@@ -142,6 +148,12 @@ export class KeyAdministration {
     );
     if (outcome !== 'written') throw new AccountRefusal(`the key ${id} already exists; choose another id`);
     return { accessKeyId: id, secretAccessKey, user: owner.user };
+  }
+
+  /** Returns the keys that are in the list of their user. */
+  async #records(listed: readonly Item[]): Promise<readonly KeyRecord[]> {
+    const found = await Promise.all(listed.map(({ key }) => this.#find(accountKeyParts.usersKey(key))));
+    return found.flatMap((one) => one?.record ?? []);
   }
 
   async #existing(accessKeyId: string): Promise<FoundKey> {

@@ -2,6 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import { day, second } from '../ports/durations.ts';
 import type { KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import { inParallel } from '../storage/concurrency.ts';
 import { auditKey } from '../storage/table/keys/audit-keys.ts';
 import { beginningOf, dayOf } from '../storage/table/keys/days.ts';
 import { writeToken } from '../storage/table/keys/ids.ts';
@@ -9,14 +10,21 @@ import { partitionPages } from '../storage/table/pages.ts';
 import { bestEffort, settled } from '../storage/table/settled.ts';
 import { tamed, type Act, type Auditor, type AuditRecord } from './audit-record.ts';
 
-/** Records that wait at most. The table writes many at once; more than these come only while it does not answer. */
+/** Records of a category that wait at most: as many as come in a second of what may come most. */
 const maxWaiting = 1000;
 /** Records of refused acts that a process takes in a second: strangers cause them. */
 const maxRefused = 20;
+/** Records of requests for data that a process takes in a second, and how many of these may be of refused ones. */
+const maxData = 1000;
+const maxRefusedData = 200;
 /** Characters of the arguments of a command that are kept. */
 const maxGiven = 8 * 1024;
 /** Records of one write: a transaction of any table takes them. */
 const batch = 25;
+/** Batches that are written at a time: they share commits. */
+const concurrency = 4;
+/** Records that are forgotten between two writes, so that no record waits for long. */
+const maxForgotten = 2000;
 /** Days before those that are kept in which something may be left, as the service did not run. */
 const lookBack = 31;
 
@@ -29,10 +37,15 @@ export class AuditLog implements Auditor {
   readonly #days: number | undefined;
   readonly #onLoss: (records: number) => void;
   #waiting: AuditRecord[] = [];
-  #lost = 0;
-  #refused = { second: 0, count: 0 };
+  #waitingData = 0;
+  #unreported = 0;
+  readonly #refused = new Allowance(maxRefused);
+  readonly #data = new Allowance(maxData);
+  readonly #refusedData = new Allowance(maxRefusedData);
   #forgottenOn = '';
   #writing: Promise<void> = Promise.resolve();
+  /** The records that were lost since the start, by category. */
+  readonly lost = { management: 0, data: 0 };
 
   /** @param days how long records are kept; undefined: another process forgets them. @param onLoss called with how many were lost since it was called last */
   constructor(
@@ -48,11 +61,8 @@ export class AuditLog implements Auditor {
   record(act: Act): void {
     const { clock, randomness } = this.#deps;
     const time = clock.now();
-    const isSurplus = act.error !== undefined && !this.#mayRefuse(time);
-    if (isSurplus || this.#waiting.length >= maxWaiting) {
-      this.#lost += 1;
-      return;
-    }
+    if (!this.#hasRoom(act, time)) return this.#lose([act]);
+    if (act.data !== undefined) this.#waitingData += 1;
     const { address, agent, key, bucket } = act;
     const texts = { address: tamed(address), agent: tamed(agent), key: tamed(key), bucket: tamed(bucket) };
     const given = JSON.stringify(act.given ?? null).length > maxGiven ? { tooLong: true } : act.given;
@@ -66,8 +76,8 @@ export class AuditLog implements Auditor {
 
   async #flush(): Promise<void> {
     const { table, clock } = this.#deps;
-    while (this.#waiting.length > 0) {
-      const records = this.#waiting.splice(0, batch);
+    const batches = this.#batches();
+    await inParallel(batches, concurrency, async (records) => {
       const changes = records.map((record) => ({
         key: auditKey.record(dayOf(record.time), record.time, record.id),
         put: { record: JSON.stringify(record) },
@@ -76,36 +86,72 @@ export class AuditLog implements Auditor {
       const isWritten = await settled(table.write(changes)).catch(() =>
         settled(table.write(changes)).catch(() => false),
       );
-      if (!isWritten) this.#lost += records.length;
-    }
-    if (this.#lost > 0) {
-      this.#onLoss(this.#lost);
-      this.#lost = 0;
+      if (!isWritten) this.#lose(records);
+    });
+    if (this.#unreported > 0) {
+      this.#onLoss(this.#unreported);
+      this.#unreported = 0;
     }
     const today = dayOf(clock.now());
     if (this.#days === undefined || today === this.#forgottenOn) return;
-    await this.#forget(beginningOf(today), this.#days);
-    this.#forgottenOn = today;
+    if (await this.#forget(beginningOf(today), this.#days)) this.#forgottenOn = today;
   }
 
-  async #forget(today: number, days: number): Promise<void> {
-    const { table } = this.#deps;
-    for (let back = days + 1; back <= days + lookBack; back += 1) {
-      const partition = auditKey.partition(dayOf(today - back * day));
-      for await (const items of partitionPages(table, partition)) {
-        for (let at = 0; at < items.length; at += batch) {
-          const changes = items.slice(at, at + batch).map(({ key }) => ({ key, delete: true }) as const);
-          await bestEffort(table.write(changes));
-        }
-      }
+  /** Takes what waits, also what comes meanwhile. */
+  *#batches(): Generator<readonly AuditRecord[]> {
+    while (this.#waiting.length > 0) {
+      const records = this.#waiting.splice(0, batch);
+      this.#waitingData -= records.filter(({ data }) => data !== undefined).length;
+      yield records;
     }
   }
 
-  #mayRefuse(time: number): boolean {
+  /** Forgets some of what is too old. Returns whether that was all of it. */
+  async #forget(today: number, days: number): Promise<boolean> {
+    const { table } = this.#deps;
+    let left = maxForgotten;
+    for (let back = days + lookBack; back > days; back -= 1) {
+      const partition = auditKey.partition(dayOf(today - back * day));
+      for await (const items of partitionPages(table, partition, { limit: batch })) {
+        if (items.length > 0) await bestEffort(table.write(items.map(({ key }) => ({ key, delete: true }) as const)));
+        left -= items.length;
+        if (left <= 0) return false;
+      }
+    }
+    return true;
+  }
+
+  #hasRoom({ data, error }: Act, time: number): boolean {
+    if (data === undefined) {
+      if (error !== undefined && !this.#refused.take(time)) return false;
+      return this.#waiting.length - this.#waitingData < maxWaiting;
+    }
+    if (this.#waitingData >= maxWaiting) return false;
+    return (error === undefined || this.#refusedData.take(time)) && this.#data.take(time);
+  }
+
+  #lose(acts: readonly Act[]): void {
+    for (const { data } of acts) this.lost[data === undefined ? 'management' : 'data'] += 1;
+    this.#unreported += acts.length;
+  }
+}
+
+/** How many there may be in a second. */
+class Allowance {
+  readonly #most: number;
+  #second = 0;
+  #count = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Returns whether there may be another one now. */
+  take(time: number): boolean {
     const now = Math.floor(time / second);
-    if (now !== this.#refused.second) this.#refused = { second: now, count: 0 };
-    this.#refused.count += 1;
-    return this.#refused.count <= maxRefused;
+    if (now !== this.#second) [this.#second, this.#count] = [now, 0];
+    this.#count += 1;
+    return this.#count <= this.#most;
   }
 }
 
@@ -126,6 +172,12 @@ export interface AuditPage {
   readonly next?: string | undefined;
 }
 
+/** Returns whether a text may be the `next` of a page. */
+export function isAuditPlace(text: string): boolean {
+  const [, today] = /^(\d{4}-\d\d-\d\d) [\w-]{1,64}$/.exec(text) ?? [];
+  return today !== undefined && !Number.isNaN(beginningOf(today));
+}
+
 /** Items that a page looks at. */
 const pageSize = 1000;
 
@@ -136,7 +188,9 @@ export async function auditPage(
   place?: string,
 ): Promise<AuditPage> {
   const records: AuditRecord[] = [];
-  let [today = dayOf(from), after = auditKey.from(from)] = place?.split(' ') ?? [];
+  let [today, after] = (place?.split(' ') as [string, string] | undefined) ?? ['', ''];
+  // No day is looked at that is not asked for.
+  if (today < dayOf(from)) [today, after] = [dayOf(from), auditKey.from(from)];
   for (let left = pageSize; today <= dayOf(to); today = dayOf(beginningOf(today) + day), after = '') {
     const page = await table.query(auditKey.partition(today), { limit: left, ...(after !== '' && { after }) });
     for (const { attributes } of page.items) {

@@ -24,6 +24,8 @@ export interface AuditRecord {
   readonly project?: string | undefined;
   /** What a command was given, without secrets. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
+  /** Set of a request for the data of a bucket, if it asked for that: what the request does with it. */
+  readonly data?: 'read' | 'write' | undefined;
   /** Why it was refused or failed; undefined: it was done. */
   readonly error?: string | undefined;
 }
@@ -49,7 +51,7 @@ export function tamed(text: string | undefined): string | undefined {
  * https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-record-contents.html
  */
 export function cloudTrailRecord(record: AuditRecord, region: string): object {
-  const { by, bucket, key, given, error } = record;
+  const { by, bucket, key, given, error, data } = record;
   const parameters = {
     ...(bucket !== undefined && { bucketName: bucket }),
     ...(key !== undefined && { key }),
@@ -69,12 +71,23 @@ export function cloudTrailRecord(record: AuditRecord, region: string): object {
     responseElements: null,
     requestID: record.requestId ?? record.id,
     eventID: record.id,
-    readOnly: false,
+    readOnly: data === 'read',
     eventType: record.source === 'administration' ? 'StillageCommand' : 'AwsApiCall',
-    managementEvent: true,
+    managementEvent: data === undefined,
+    ...(data !== undefined && { resources: resourcesOf(record) }),
     recipientAccountId: record.project ?? '-',
-    eventCategory: 'Management',
+    eventCategory: data === undefined ? 'Management' : 'Data',
   };
+}
+
+/** A request that names no object is about all of the bucket. */
+function resourcesOf({ bucket = '', key, project }: AuditRecord): readonly object[] {
+  const arn = `arn:aws:s3:::${bucket}`;
+  const object = key === undefined ? { ARNPrefix: `${arn}/` } : { ARN: `${arn}/${key}` };
+  return [
+    { type: 'AWS::S3::Object', ...object },
+    { accountId: project ?? '-', type: 'AWS::S3::Bucket', ARN: arn },
+  ];
 }
 
 function identityOf(by: Actor): object {

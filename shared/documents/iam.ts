@@ -1,25 +1,21 @@
 import { boolean, elements, ifAny, list, number, one, optional, text, time, type Content } from './schema.ts';
 
-/* What the actions of IAM return: https://docs.aws.amazon.com/IAM/latest/APIReference/API_Types.html */
+/* What the actions of IAM return, in the order of https://docs.aws.amazon.com/IAM/latest/APIReference/API_Types.html */
 
 const members = <Value>(name: string, content: Content<Value>) => one(name, list('member', content));
 const someMembers = <Value>(name: string, content: Content<Value>) => ifAny(name, list('member', content));
 
+/** What each page of a listing ends with. */
+const ending = { IsTruncated: one('IsTruncated', boolean), Marker: ifAny('Marker', text) };
+
 /** A page of a listing. */
-const page = <Value>(name: string, content: Content<Value>) =>
-  elements({
-    IsTruncated: one('IsTruncated', boolean),
-    Marker: ifAny('Marker', text),
-    items: members(name, content),
-  });
+const page = <Value>(name: string, content: Content<Value>) => elements({ items: members(name, content), ...ending });
 
 const tag = elements({ Key: one('Key', text), Value: one('Value', text) });
 
-const named = {
-  Path: one('Path', text),
-  Arn: one('Arn', text),
-  CreateDate: one('CreateDate', time),
-};
+const path = one('Path', text);
+const arn = one('Arn', text);
+const created = one('CreateDate', time);
 
 const boundary = ifAny(
   'PermissionsBoundary',
@@ -30,19 +26,29 @@ const boundary = ifAny(
 );
 
 const user = elements({
+  Path: path,
   UserName: ifAny('UserName', text),
   UserId: one('UserId', text),
-  ...named,
+  Arn: arn,
+  CreateDate: created,
   PermissionsBoundary: boundary,
   Tags: someMembers('Tags', tag),
 });
 
-const group = elements({ GroupName: one('GroupName', text), GroupId: one('GroupId', text), ...named });
+const group = elements({
+  Path: path,
+  GroupName: one('GroupName', text),
+  GroupId: one('GroupId', text),
+  Arn: arn,
+  CreateDate: created,
+});
 
 const role = elements({
+  Path: path,
   RoleName: one('RoleName', text),
   RoleId: one('RoleId', text),
-  ...named,
+  Arn: arn,
+  CreateDate: created,
   AssumeRolePolicyDocument: one('AssumeRolePolicyDocument', text),
   Description: ifAny('Description', text),
   MaxSessionDuration: one('MaxSessionDuration', number),
@@ -57,12 +63,14 @@ const role = elements({
 const policy = elements({
   PolicyName: one('PolicyName', text),
   PolicyId: one('PolicyId', text),
-  ...named,
+  Arn: arn,
+  Path: path,
   DefaultVersionId: one('DefaultVersionId', text),
   AttachmentCount: one('AttachmentCount', number),
   PermissionsBoundaryUsageCount: one('PermissionsBoundaryUsageCount', number),
   IsAttachable: one('IsAttachable', boolean),
   Description: ifAny('Description', text),
+  CreateDate: created,
   UpdateDate: one('UpdateDate', time),
   Tags: someMembers('Tags', tag),
 });
@@ -71,7 +79,7 @@ const version = elements({
   Document: ifAny('Document', text),
   VersionId: one('VersionId', text),
   IsDefaultVersion: one('IsDefaultVersion', boolean),
-  CreateDate: one('CreateDate', time),
+  CreateDate: created,
 });
 
 const key = {
@@ -86,9 +94,8 @@ export const aGroup = elements({ Group: one('Group', group) });
 export const groups = page('Groups', group);
 export const groupWithUsers = elements({
   Group: one('Group', group),
-  IsTruncated: one('IsTruncated', boolean),
-  Marker: ifAny('Marker', text),
   items: members('Users', user),
+  ...ending,
 });
 export const aRole = elements({ Role: one('Role', role) });
 export const roles = page('Roles', role);
@@ -97,12 +104,9 @@ export const emptyResult = elements({});
 export const tagPage = page('Tags', tag);
 
 export const newKey = elements({
-  AccessKey: one(
-    'AccessKey',
-    elements({ ...key, SecretAccessKey: one('SecretAccessKey', text), CreateDate: one('CreateDate', time) }),
-  ),
+  AccessKey: one('AccessKey', elements({ ...key, SecretAccessKey: one('SecretAccessKey', text), CreateDate: created })),
 });
-export const keys = page('AccessKeyMetadata', elements({ ...key, CreateDate: one('CreateDate', time) }));
+export const keys = page('AccessKeyMetadata', elements({ ...key, CreateDate: created }));
 export const lastUse = elements({
   UserName: one('UserName', text),
   AccessKeyLastUsed: one(
@@ -139,8 +143,7 @@ export const entities = elements({
   PolicyGroups: members('PolicyGroups', attachedTo('Group')),
   PolicyUsers: members('PolicyUsers', attachedTo('User')),
   PolicyRoles: members('PolicyRoles', attachedTo('Role')),
-  IsTruncated: one('IsTruncated', boolean),
-  Marker: ifAny('Marker', text),
+  ...ending,
 });
 
 const words = (name: string) => members(name, text);
@@ -153,11 +156,11 @@ export const aProvider = elements({
   Url: one('Url', text),
   ClientIDList: words('ClientIDList'),
   ThumbprintList: words('ThumbprintList'),
-  CreateDate: one('CreateDate', time),
+  CreateDate: created,
   Tags: itsTags,
 });
 export const providers = elements({
-  items: members('OpenIDConnectProviderList', elements({ Arn: one('Arn', text) })),
+  items: members('OpenIDConnectProviderList', elements({ Arn: arn })),
 });
 
 const entry = elements({ key: one('key', text), value: one('value', number) });

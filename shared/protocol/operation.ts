@@ -142,8 +142,8 @@ export type Context<On extends Level, Body> = Services & {
   /** The result of the operation's questions, without which repositories change nothing. */
   readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &
-  // Sets the bucket of a request that does not name one, so that its CORS rules and its owner's request rate apply.
-  (On extends 'internal' ? { readonly concerns: (bucket: Bucket) => Promise<void> } : object) &
+  // Sets the bucket and the key of a request that does not name them, so that its CORS rules and its owner's request rate apply.
+  (On extends 'internal' ? { readonly concerns: (bucket: Bucket, key: string) => Promise<void> } : object) &
   BodyOf<Body>;
 
 /** The type of authorisation. A form names its object itself. */

@@ -265,8 +265,9 @@ export class Pipeline {
     const waited = clock.now() !== before;
     const present = waited && bucket ? await services.buckets.renewed(bucket) : bucket;
     if (present) authorisation.renew(present);
-    const concerns = async (found: Bucket): Promise<void> => {
+    const concerns = async (found: Bucket, key: string): Promise<void> => {
       trace.bucket = found;
+      trace.key = key;
       await this.#countAnonymous(caller, found);
     };
     // Listing the properties takes 0.05 µs; a spread takes 20 µs, Object.assign 1.5 µs.
@@ -304,7 +305,7 @@ export class Pipeline {
       performs: (action) => void (trace.operation = action),
     };
     const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));
-    if (bucket?.logging && operation.deletionsOf) trace.deletions = operation.deletionsOf(output);
+    if ((bucket?.logging ?? bucket?.audited) && operation.deletionsOf) trace.deletions = operation.deletionsOf(output);
     return operation.render(output, input, head);
   }
 

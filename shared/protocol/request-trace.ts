@@ -32,7 +32,7 @@ export interface RequestTrace {
   aclRequired?: true;
   /** The time at which its body had arrived, if its bucket has an access log. */
   receivedAt?: number;
-  /** What it did to each of several keys, if its bucket has an access log. */
+  /** What it did to each of several keys, if its bucket has an access log or is audited. */
   deletions?: readonly LoggedDeletion[];
   /** The source of a copy. */
   copied?: { readonly place: Place; readonly bucket: () => Promise<Bucket> };

@@ -14,7 +14,7 @@ import { controlErrorDocument, errorDocument } from '../xml/error.ts';
 import { errorPage } from '../xml/error-page.ts';
 import type { RequestRecorder } from './access-log/access-log.ts';
 import { AtCapacity } from './bodies/capacity/bodies-in-flight.ts';
-import { actOf } from './audited.ts';
+import { actOf, dataActsOf, sourceActOf } from './audited.ts';
 import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
@@ -193,10 +193,25 @@ export class Responder {
     }
   }
 
+  /** The bucket that a copy is made from has been read, but for a copy that was refused before. */
+  #auditSource(audit: Auditor, request: RequestMessage, trace: RequestTrace, status: number): void {
+    trace.copied!.bucket().then(
+      (source) => {
+        const act = sourceActOf(request, trace, source, status);
+        if (act) audit.record(act);
+      },
+      // There is no such bucket, or it cannot be read: nobody knows whether it asks for records.
+      () => undefined,
+    );
+  }
+
   #log(request: RequestMessage, trace: RequestTrace, status: number, bytesOut: number): void {
     const { audit } = this.#deps;
     const act = audit && actOf(request, trace, status);
     if (act) audit.record(act);
+    if (audit && trace.bucket?.audited !== undefined)
+      for (const one of dataActsOf(request, trace, status)) audit.record(one);
+    if (audit && trace.copied) this.#auditSource(audit, request, trace, status);
     const { caller, code } = trace;
     const user = caller.kind === 'user' ? caller : undefined;
     this.#deps.telemetry.request({

@@ -121,6 +121,8 @@ describe('a client that is generated from the description', () => {
     await ask('bucket list', { project });
     await ask('bucket contents', { bucket });
     await ask('bucket locks', { bucket });
+    await ask('bucket audit', { bucket, requests: 'all' });
+    await done('GET', `/${bucket}/cat.jpg`);
     await ask('bucket remove-policy', { bucket });
 
     const { id } = await ask<{ id: string }>('link create', { bucket, key: 'cat.jpg', expiresSeconds: 60 });
@@ -158,13 +160,23 @@ describe('a client that is generated from the description', () => {
     expect(await ask('job cancel', { id: other })).toMatchObject({ state: 'cancelled' });
     expect(await ask('job list')).toMatchObject([{ id: job }, { id: other }]);
 
-    expect(await ask('audit', { since: 3_600_000, bucket })).toMatchObject({ region: 'us-east-1' });
+    await untilFound(async () => {
+      const { records } = await ask<{ records: { event: string }[] }>('audit', { since: 3_600_000, bucket });
+      return records.some(({ event }) => event === 'GetObject');
+    });
     const { id: bucketId } = await ask<{ id: string }>('bucket contents', { bucket });
     for (let isDone = false; !isDone;)
       ({ done: isDone } = await ask<{ done: boolean }>('bucket empty', { bucket, id: bucketId }));
     await ask('bucket remove', { bucket, id: bucketId });
-    for (const { accessKeyId: key } of await ask<{ accessKeyId: string }[]>('key list', { of: project }))
-      await ask('key remove', { key });
+    for (let after: string | undefined, more = true; more;) {
+      const page = await ask<{ keys: { accessKeyId: string }[]; next?: string }>('key list', {
+        ...{ of: project, limit: 1 },
+        ...(after !== undefined && { after }),
+      });
+      for (const { accessKeyId: key } of page.keys) await ask('key remove', { key });
+      after = page.next;
+      more = after !== undefined;
+    }
     await ask('user remove', { user });
     await ask('project remove', { project });
     await ask('customer remove', { customer });

@@ -163,6 +163,34 @@ describe('a request of an operator', () => {
     expectProblem(await ask({ token, path: '/quota/show/bucket', body: { bucket: 'no-such' } }), 404, /bucket/);
   });
 
+  it('gets lists in pages, and a problem for a place that is in no list', async () => {
+    for (const customer of ['page-1', 'page-2', 'page-3'])
+      await ask({ token, path: '/customer/create', body: { customer } });
+    const names: string[] = [];
+    for (let after: string | undefined = 'page-'; after !== undefined;) {
+      const { status, text } = await ask({ token, body: { after, limit: 2 } });
+      expect(status, text).toBe(200);
+      const page = JSON.parse(text) as { customers: { customer: string }[]; next?: string };
+      expect(page.customers.length).toBeLessThanOrEqual(2);
+      names.push(...page.customers.map(({ customer }) => customer));
+      after = page.next;
+    }
+    expect(names).toEqual(['page-1', 'page-2', 'page-3']);
+    for (const after of ['', 'a\nb', '../x', '\u0000', 'é', 'x'.repeat(100_000)])
+      expectProblem(
+        await ask({ token, body: { after } }),
+        400,
+        /^customer list: after must be the next of another page/,
+      );
+    for (const limit of [0, -1, 1.5, 1001, '10', null])
+      expectProblem(
+        await ask({ token, body: { limit } }),
+        400,
+        /^customer list: limit must be a whole number from 1 to/,
+      );
+    expectProblem(await ask({ token, path: '/customer/list?limit=1' }), 400, /query/);
+  });
+
   it('comes from no page of a browser, and from no other name of this machine', async () => {
     for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${port}`]) {
       expectProblem(await ask({ token, headers: [['origin', origin]] }), 403, /browser/);
@@ -184,7 +212,7 @@ describe('a request of an operator', () => {
     const again = await send({ user: 'shop:ci@acme' }, 'one');
     expect([again.text, again.header('idempotency-replayed')]).toEqual([first.text, 'true']);
     const listed = await ask({ token, path: '/key/list', body: { of: 'shop:ci@acme' } });
-    expect(JSON.parse(listed.text)).toHaveLength(1);
+    expect((JSON.parse(listed.text) as { keys: unknown[] }).keys).toHaveLength(1);
     expectProblem(await send({ user: 'shop:other@acme' }, 'one'), 422, /another request/);
     // Of another operator, it is another key.
     const other = await tokenOf('second', '--scope', 'manage');

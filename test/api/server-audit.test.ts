@@ -1,9 +1,14 @@
 import {
+  CopyObjectCommand,
   CreateBucketCommand,
   DeleteBucketCommand,
+  DeleteObjectsCommand,
   GetBucketPolicyStatusCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
   PutBucketPolicyCommand,
   PutObjectAclCommand,
+  type S3Client,
 } from '@aws-sdk/client-s3';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +20,7 @@ import { PooledClient } from '../support/clients/pooled-client.ts';
 import { put } from '../support/storage/objects.ts';
 import { accounts, bob, startService, type Service } from '../support/programs/server.ts';
 import { runWarm } from '../support/programs/warm-program.ts';
+import { untilFound } from '../support/runs/eventually.ts';
 import { freePort } from '../support/runs/free-port.ts';
 
 /** What is taken down of who changed what, and what is not. */
@@ -130,6 +136,162 @@ describe.each(['1', '2'])('the audit log of a service of %s processes', (workers
       requestParameters: { bucketName: 'photos' },
     });
   });
+});
+
+describe.each(['1', '2'])('data events of a service of %s processes', (workers) => {
+  let data: string;
+  let service: Service;
+  let [alice, stranger]: S3Client[] = [];
+  beforeAll(async () => {
+    data = join(folder, `data-events-${workers}`);
+    service = await startService({ data, args: ['--workers', workers] });
+    [alice, stranger] = [sdk(service), sdk(service, bob)];
+    for (const Bucket of ['audited', 'other', 'writes']) await alice.send(new CreateBucketCommand({ Bucket }));
+    await stranger.send(new CreateBucketCommand({ Bucket: 'of-bob' }));
+    await stillage(data, 'bucket', 'audit', 'audited', 'all');
+    expect(await stillage(data, 'bucket', 'audit', 'writes', 'writes')).toBe('the audit log takes writes of writes\n');
+    await stillage(data, 'bucket', 'audit', 'of-bob', 'all');
+    // Processes that have read a bucket lately may not know at once.
+    await untilFound(async () => {
+      await Promise.all(Array.from({ length: 8 }, () => put(alice!, 'audited', 'warm', 'x')));
+      return (await ofData('audited')).length > 8 ? true : undefined;
+    });
+  });
+  afterAll(async () => {
+    alice!.destroy();
+    stranger!.destroy();
+    await service.stop();
+  });
+
+  const ofData = async (bucket: string): Promise<AuditRecord[]> =>
+    (await records(data, '--bucket', bucket)).filter((record) => record.data !== undefined);
+  const events = async (bucket: string): Promise<AuditRecord[]> =>
+    (await ofData(bucket)).filter(({ key }) => key !== 'warm');
+
+  it('are of reads and writes, of keys that were deleted together, and of who was refused', async () => {
+    await put(alice!, 'audited', 'a', 'content');
+    await alice!
+      .send(new GetObjectCommand({ Bucket: 'audited', Key: 'a' }))
+      .then(({ Body }) => Body!.transformToString());
+    await alice!.send(new CopyObjectCommand({ Bucket: 'other', Key: 'copy', CopySource: 'audited/a' }));
+    await alice!.send(new ListObjectsV2Command({ Bucket: 'audited' }));
+    const stolen = new GetObjectCommand({ Bucket: 'audited', Key: 'a' });
+    await expect(stranger!.send(stolen)).rejects.toThrow('Access Denied');
+    const Delete = { Objects: [{ Key: 'a' }, { Key: 'gone' }, { Key: 'x', VersionId: '0'.repeat(32) }] };
+    await alice!.send(new DeleteObjectsCommand({ Bucket: 'audited', Delete }));
+    const seen = async (): Promise<unknown[]> =>
+      (await events('audited')).map(({ event, key, data, by, error }) => [
+        ...[event, key, data, by.kind === 'user' ? by.user : by.kind, error ?? 'done'],
+      ]);
+    await expect.poll(async () => (await seen()).length).toBe(8);
+    expect((await seen()).sort()).toEqual(
+      [
+        ['CopyObject', 'a', 'read', 'alice', 'done'],
+        ['DeleteObjects', 'a', 'write', 'alice', 'done'],
+        ['DeleteObjects', 'gone', 'write', 'alice', 'done'],
+        ['DeleteObjects', 'x', 'write', 'alice', 'done'],
+        ['GetObject', 'a', 'read', 'alice', 'done'],
+        ['GetObject', 'a', 'read', 'bob', 'AccessDenied'],
+        ['ListObjectsV2', null, 'read', 'alice', 'done'],
+        ['PutObject', 'a', 'write', 'alice', 'done'],
+      ].map((row) => row.map((cell) => cell ?? undefined)),
+    );
+    expect(await events('other')).toEqual([]);
+    const [line] = (await stillage(data, 'audit', '--bucket', 'audited', '--lines'))
+      .split('\n')
+      .filter((one) => one.includes('CopyObject'));
+    expect(JSON.parse(line!)).toMatchObject({
+      ...{ eventCategory: 'Data', managementEvent: false, readOnly: true, recipientAccountId: accounts[0].id },
+      resources: [{ ARN: 'arn:aws:s3:::audited/a' }, { ARN: 'arn:aws:s3:::audited', accountId: accounts[0].id }],
+    });
+  });
+
+  it('are of writes alone, of the object of a public link, and until they are turned off', async () => {
+    await put(alice!, 'writes', 'a', 'content');
+    await alice!
+      .send(new GetObjectCommand({ Bucket: 'writes', Key: 'a' }))
+      .then(({ Body }) => Body!.transformToString());
+    await expect.poll(async () => (await events('writes')).map(({ event }) => event)).toEqual(['PutObject']);
+    const { url } = JSON.parse(
+      await stillage(data, 'link', 'create', 'writes', 'a', '--public-url', service.url, '--json'),
+    ) as { url: string };
+    await stillage(data, 'bucket', 'audit', 'writes', 'all');
+    await expect
+      .poll(async () => {
+        expect((await fetch(url)).status).toBe(200);
+        return (await events('writes')).find(({ event }) => event === 'GetPublicLink');
+      })
+      .toMatchObject({ key: 'a', data: 'read', by: { kind: 'anonymous' } });
+    await stillage(data, 'bucket', 'audit', 'writes', 'none');
+    await expect
+      .poll(async () => {
+        const before = (await events('writes')).length;
+        const known = (await ofData('audited')).length;
+        await put(alice!, 'writes', 'b', 'content');
+        // What came after it is there.
+        await put(alice!, 'audited', 'warm', 'last');
+        await untilFound(async () => ((await ofData('audited')).length > known ? true : undefined));
+        return (await events('writes')).length - before;
+      })
+      .toBe(0);
+  });
+
+  it('of one project are not those of another, whatever its keys and agents are called', async () => {
+    const forged = '\n{"eventName":"Forged","recipientAccountId":"' + accounts[1].id + '"}\u2028\r';
+    await put(alice!, 'audited', forged, 'content');
+    await alice!.send(
+      new DeleteObjectsCommand({ Bucket: 'audited', Delete: { Objects: [{ Key: forged }, { Key: 'two\nlines' }] } }),
+    );
+    await put(stranger!, 'of-bob', 'mine', 'content');
+    const ofProject = async (id: string): Promise<string[]> =>
+      (await stillage(data, 'audit', id, '--lines')).trimEnd().split('\n');
+    await expect.poll(async () => (await ofProject(accounts[1].id)).join()).toContain('of-bob/mine');
+    await expect.poll(async () => (await ofProject(accounts[0].id)).join()).toContain('two\ufffdlines');
+    for (const { id } of accounts) {
+      const lines = (await ofProject(id)).map(
+        (line) => JSON.parse(line) as { eventName: string; recipientAccountId: string },
+      );
+      expect(lines.length).toBeGreaterThan(0);
+      expect(
+        lines.filter(({ eventName, recipientAccountId }) => eventName === 'Forged' || recipientAccountId !== id),
+      ).toEqual([]);
+    }
+    expect((await ofProject(accounts[1].id)).join()).not.toContain('audited');
+    // Nobody but operators turns them on or off: no request for a setting of the bucket does.
+    const client = new PooledClient(service);
+    const { status } = await client.send({ method: 'PUT', path: '/audited', query: 'audit', body: 'none' });
+    client.close();
+    expect(status).toBeGreaterThanOrEqual(400);
+    await put(alice!, 'audited', 'after', 'content');
+    await expect.poll(async () => (await events('audited')).map(({ key }) => key)).toContain('after');
+  });
+});
+
+it('counts the data events for which there was no room in the metrics', async () => {
+  const token = join(folder, 'metrics-token');
+  await writeFile(token, 'a-token-of-metrics');
+  const at = join(folder, 'crowded');
+  const service = await startService({ data: at, args: ['--workers', '1', '--metrics-token-file', token] });
+  const client = sdk(service);
+  await client.send(new CreateBucketCommand({ Bucket: 'crowded' }));
+  await stillage(at, 'bucket', 'audit', 'crowded', 'writes');
+  const lost = async (): Promise<number> => {
+    const headers = { authorization: 'Bearer a-token-of-metrics' };
+    const text = await (await fetch(`${service.url}/_stillage/metrics`, { headers })).text();
+    return Number(/^stillage_audit_lost_records_total\{process="primary",category="data"\} (\d+)$/m.exec(text)![1]);
+  };
+  expect(await lost()).toBe(0);
+  // Each has 1,000 keys: all that is taken in a second.
+  const Objects = Array.from({ length: 1000 }, (_, at) => ({ Key: `key-${at}` }));
+  const Delete = { Objects, Quiet: true };
+  await expect
+    .poll(async () => {
+      await Promise.all([1, 2, 3].map(() => client.send(new DeleteObjectsCommand({ Bucket: 'crowded', Delete }))));
+      return lost();
+    })
+    .toBeGreaterThan(0);
+  client.destroy();
+  expect(await service.stop()).toBe(0);
 });
 
 it('takes so much of what strangers cause, and says how much it has left out', async () => {

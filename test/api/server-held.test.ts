@@ -21,8 +21,9 @@ import type { Unsigned } from '../support/clients/signer.ts';
 const MiB = 1024 * 1024;
 const metricsPort = await freePort();
 const metrics = isCloud ? [] : ['--metrics-port', String(metricsPort), '--metrics-buckets'];
-// It leaves collecting and evaluating to the commands.
-const service = serviceUnderTest({ args: ['--monitoring-seconds', '86400', ...metrics] });
+// On one machine, collecting and evaluating is left to commands; a deployment has neither command, and its function does both, again and again.
+const pace = ['--monitoring-seconds', isCloud ? '1' : '86400'];
+const service = serviceUnderTest({ args: [...pace, ...metrics] });
 
 /** What `?quota` says of a bucket. */
 interface Said {
@@ -118,17 +119,17 @@ describe.runIf(isAdministered)('what a bucket holds', () => {
     ] as const) {
       await monitoring.put(Bucket, name, { ...plainAlarm, Metric: 'BucketSizeBytes', Threshold });
     }
-    await run('run', 'collect-metrics');
-    await run('run', 'evaluate-alarms');
+    if (!isCloud) for (const work of ['collect-metrics', 'evaluate-alarms']) await run('run', work);
+    const state = async (name: string): Promise<string | undefined> =>
+      textOf((await monitoring.alarm(Bucket, name)).text, 'State');
+    await eventually(async () => expect([await state('versions'), await state('more')]).toEqual(['ALARM', 'OK']));
     expect(await run('metrics', 'show', Bucket)).toMatchObject({ current: { value: 1010 } });
     const times = { start: new Date(begun - 600_000).toISOString(), end: new Date(Date.now() + 60_000).toISOString() };
     const asked = { metric: 'BucketSizeBytes', statistic: 'Maximum', period: '300', ...times };
     const { text } = await monitoring.metricData(Bucket, asked);
     const values = Array.from(text.matchAll(/<Value>(\d+)<\/Value>/g), ([, value]) => value);
-    expect(values).toEqual(['1010', '1010']);
-    const state = async (name: string): Promise<string | undefined> =>
-      textOf((await monitoring.alarm(Bucket, name)).text, 'State');
-    expect([await state('versions'), await state('more')]).toEqual(['ALARM', 'OK']);
+    // The sum of two periods, if the collections lie in two.
+    expect(new Set(values)).toEqual(new Set(['1010']));
 
     // What the MiB of the part would be billed for in a millisecond, the versions are not in many minutes.
     const { total } = await run<{ total: { byteHours: number } }>('usage', 'shop@held');
@@ -163,7 +164,8 @@ describe.runIf(isAdministered)('what a bucket holds', () => {
     await put(client, Bucket, 'b', 'x');
     await eventually(async () => expect(await said(Bucket, key)).toMatchObject({ isMet: 'true' }));
     await eventually(() => expect(put(client, Bucket, 'c', 'x')).rejects.toEqual(s3Error('QuotaExceeded', 403)));
-    await client.send(new DeleteObjectCommand({ Bucket, Key: 'b' }));
+    // A deployment takes a write more before it knows that the quota is met.
+    for (const Key of ['b', 'c']) await client.send(new DeleteObjectCommand({ Bucket, Key }));
     await eventually(async () => expect(await said(Bucket, key)).toMatchObject({ isMet: 'false' }));
     await limit('--bytes', 'default', '--objects', '1');
     await eventually(async () => expect(await said(Bucket, key)).toMatchObject({ isMet: 'true' }));

@@ -56,6 +56,23 @@ atEachPlace({ isRunning: true }, (at) => {
       );
     });
 
+    it('have requests for their data taken into the audit log, where there is one', async () => {
+      const { code, stdout, stderr } = await runAt(at().place, ['bucket', 'audit', bucket, 'all']);
+      if (at().place.args.includes('--cloud')) {
+        expect({ code, stdout, stderr }).toEqual({
+          ...{ code: 1, stdout: '' },
+          stderr: expect.stringMatching(
+            /^stillage: the service has no audit log that takes requests: [^\n]*\n$/,
+          ) as string,
+        });
+      } else {
+        expect({ code, stdout, stderr }).toEqual({
+          ...{ code: 0, stdout: `the audit log takes reads and writes of ${bucket}\n`, stderr: '' },
+        });
+      }
+      expect(await text('bucket', 'audit', bucket, 'none')).toBe(`the audit log takes no requests of ${bucket}\n`);
+    });
+
     it('show their locked versions, with mode, end and hold', async () => {
       const Bucket = bucketName('locked');
       await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));

@@ -122,6 +122,7 @@ const operands: Readonly<Record<string, { readonly takes: string; readonly refus
   privilege: { takes: 'monitoring', refuses: ['', 'sleep'] },
   project: { takes: 'shop@acme', refuses: ['', 'a b', '@acme', 'shop:ci@acme'] },
   'project or bucket': { takes: 'photos', refuses: ['', 'A_b', 'shop@'] },
+  requests: { takes: 'writes', refuses: ['', 'reads', 'All'] },
   source: s3Address,
   target: { takes: 's3://backups/of/this?endpoint=http://127.0.0.1:9000', refuses: ['', 's3://', 's3://a?b=c'] },
   url: { takes: 'https://hooks.example.com/new', refuses: ['', 'hooks.example.com', 'ftp://hooks.example.com'] },

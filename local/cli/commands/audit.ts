@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { auditPage } from '../../../shared/audit/audit-log.ts';
+import { auditPage, isAuditPlace } from '../../../shared/audit/audit-log.ts';
 import { cloudTrailRecord, type Actor, type AuditRecord } from '../../../shared/audit/audit-record.ts';
 import { duration } from '../../../shared/command-line/durations.ts';
 import { option, startOption } from '../../../shared/command-line/option.ts';
@@ -8,10 +8,13 @@ import { tableReport, time, type Column } from '../../../shared/command-line/rep
 import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { day } from '../../../shared/ports/durations.ts';
 import { pages } from '../../../shared/storage/table/pages.ts';
-import { argument, command, optional } from '../../../functions/admin/command.ts';
+import { argument, command, optional, paged } from '../../../functions/admin/command.ts';
 import { result } from '../../../functions/admin/results.ts';
 import { verb } from '../command.ts';
 import * as operand from '../operands.ts';
+
+/** More than any record is kept: the most of `--audit-days`, and what is forgotten later. */
+const longest = 11 * 366 * day;
 
 const { text, object, optional: maybe } = result;
 const auditRecord = object({
@@ -25,7 +28,7 @@ const auditRecord = object({
   ]),
   ...{ source: result.enum(['s3', 'sts', 'iam', 'administration']), event: text, requestId: maybe(text) },
   ...{ address: maybe(text), agent: maybe(text), bucket: maybe(text), key: maybe(text), project: maybe(text) },
-  ...{ given: maybe(result.record), error: maybe(text) },
+  ...{ given: maybe(result.record), data: maybe(result.enum(['read', 'write'])), error: maybe(text) },
 });
 
 export const auditCommands = {
@@ -37,13 +40,14 @@ export const auditCommands = {
       since: optional(argument.number),
       project: optional(argument.text),
       bucket: optional(argument.text),
-      after: optional(argument.word),
+      after: paged(isAuditPlace).after,
     },
     result.object({ records: result.list(auditRecord), region: text, next: result.optional(text) }),
     async ({ accounts, table, clock, settings }, { since = day, project, bucket, after }) => {
       const to = clock.now();
+      const from = to - Math.min(since, longest);
       const owner = project === undefined ? undefined : (await accounts.project(project)).id;
-      const page = await auditPage(table, { from: to - since, to, project: owner, bucket }, after);
+      const page = await auditPage(table, { from, to, project: owner, bucket }, after);
       return { ...page, region: settings.region };
     },
   ),
@@ -53,7 +57,7 @@ export const auditCommands = {
 export function auditCommand(): Command {
   return verb<{ since?: number; bucket?: string; lines?: true; json?: true }>({
     name: 'audit',
-    does: 'Show who changed identities, rights and settings',
+    does: 'Show who changed identities, rights and settings, and data of buckets that are audited',
     operands: [operand.optionally(operand.project)],
     options: [
       option('--since <time>', 'how far back: 90s, 1h, 7d', duration).default(undefined, '1d'),

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { family, verb } from '../command.ts';
+import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
+import { auditBucket, auditVerb } from './bucket-audit.ts';
 import { listLocks, locksVerb } from './bucket-locks.ts';
 import { projectCommands } from './project.ts';
 import {
@@ -31,6 +33,7 @@ const removedPolicy = result.object({ bucket: result.text, policy: result.text }
 export const bucketCommands = {
   list: listBuckets,
   locks: listLocks,
+  audit: auditBucket,
   /** Removes and returns the policy, which restores access for everybody it denied, including the owner. */
   removePolicy: command(
     'bucket remove-policy',
@@ -56,9 +59,11 @@ export function bucketFamily(): Command {
       operands: [operand.optionally(operand.project)],
       examples: ['bucket list', 'bucket list shop@acme --json'],
       act: async (ask, [project]) => {
-        const projects = project === undefined ? (await ask(projectCommands.list, {})).map(({ id }) => id) : [project];
+        const all =
+          project === undefined ? await everyPage(ask, projectCommands.list, {}, (page) => page.projects) : [];
         const buckets: ListedBucket[] = [];
-        for (const one of projects) buckets.push(...(await bucketsOf(ask, one)));
+        for (const one of project === undefined ? all.map(({ id }) => id) : [project])
+          buckets.push(...(await bucketsOf(ask, one)));
         return tableReport(
           buckets,
           [
@@ -74,6 +79,7 @@ export function bucketFamily(): Command {
       },
     }),
     locksVerb(),
+    auditVerb(),
     verb<ConfirmedOptions>({
       name: 'empty',
       does: 'Remove all objects, versions and uploads of a bucket, also while the service runs',

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { namePattern } from '../../../shared/access/account-names.ts';
 import { family, verb } from '../command.ts';
+import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
-import { argument, command, suspending } from '../../../functions/admin/command.ts';
+import { argument, command, paged, partOf, suspending } from '../../../functions/admin/command.ts';
 import { customer, project, result } from '../../../functions/admin/results.ts';
 
 const named = { customer: argument.text } as const;
@@ -13,7 +15,13 @@ export const customerCommands = {
   create: command('customer create', 'manage', named, customer, ({ accounts }, { customer: name }) =>
     accounts.createCustomer(name),
   ),
-  list: command('customer list', 'read', {}, result.list(customer), ({ accounts }) => accounts.customers()),
+  list: command(
+    'customer list',
+    'read',
+    paged((text) => namePattern.test(text)),
+    result.object({ customers: result.list(customer), next: result.optional(result.text) }),
+    ({ accounts }, given) => accounts.customerPage(partOf(given)),
+  ),
   show: command('customer show', 'read', named, shownCustomer, async ({ accounts }, { customer: name }) => ({
     ...(await accounts.customer(name)),
     projects: await accounts.projects(name),
@@ -46,7 +54,7 @@ export function customerFamily(): Command {
       examples: ['customer list', 'customer list --json'],
       act: async (ask) =>
         tableReport(
-          await ask(customerCommands.list, {}),
+          await everyPage(ask, customerCommands.list, {}, ({ customers }) => customers),
           [['CUSTOMER', ({ customer }) => customer], ...statusColumns],
           'no customers',
         ),

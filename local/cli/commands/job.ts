@@ -3,7 +3,6 @@ import { argument, command, optional, Refusal, type AdministrationDeps } from '.
 import { jobKinds, jobStates, type Job, type Jobs } from '../../../functions/admin/jobs.ts';
 import { result } from '../../../functions/admin/results.ts';
 import { option } from '../../../shared/command-line/option.ts';
-import { read } from '../../../shared/command-line/option-values.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { family, verb } from '../command.ts';
 import * as operand from '../operands.ts';
@@ -51,13 +50,7 @@ function known(id: string, job: Job | undefined): Job {
 // Made when they are needed, as in the other families: the cloud has their commands, and neither operands nor options.
 const id = (): operand.Operand => ['<id>', 'id of the job', operand.word];
 
-const whichJob = (): operand.Operand => [
-  '<job>',
-  jobKinds.join(', '),
-  read((text, refuse) =>
-    jobKinds.some((one) => one === text) ? text : refuse(`Must be one of ${jobKinds.join(', ')}.`),
-  ),
-];
+const whichJob = (): operand.Operand => operand.oneOf('job', jobKinds);
 
 /** Returns `stillage job`. */
 export function jobFamily(): Command {

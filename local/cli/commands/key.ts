@@ -1,18 +1,28 @@
 import type { Command } from 'commander';
 import { readFileSync } from 'node:fs';
-import { checkKeyId } from '../../../shared/access/account-names.ts';
+import { checkKeyId, keyIdPattern, userNameParts, userNamePattern } from '../../../shared/access/account-names.ts';
 import type { KeyRecord } from '../../../shared/accounts/account-items.ts';
 import type { NewKey } from '../../../shared/accounts/key-administration.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { family, verb } from '../command.ts';
+import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked, path } from '../../../shared/command-line/option-values.ts';
 import { duration } from '../../../shared/command-line/durations.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { statusColumns, suspensions } from '../status.ts';
-import { argument, command, optional, present, suspending } from '../../../functions/admin/command.ts';
+import {
+  argument,
+  checkPlace,
+  command,
+  optional,
+  paged,
+  partOf,
+  present,
+  suspending,
+} from '../../../functions/admin/command.ts';
 import { key, newKey, result } from '../../../functions/admin/results.ts';
 
 const named = { key: argument.text } as const;
@@ -31,7 +41,18 @@ export const keyCommands = {
     newKey,
     ({ keys }, { user, id, secret }) => keys.createKey(user, present({ id, secret })),
   ),
-  list: command('key list', 'read', { of: argument.text }, result.list(key), ({ keys }, { of }) => keys.keys(of)),
+  list: command(
+    'key list',
+    'read',
+    { of: argument.text, ...paged(isPlaceOfKeys) },
+    result.object({ keys: result.list(key), next: result.optional(result.text) }),
+    ({ keys }, { of, ...given }) => {
+      // `shop:ci@acme` has the places `ci:…`. A name of no user is refused when it is looked up.
+      const user = userNameParts(of)?.user;
+      checkPlace('key list', user === undefined || (given.after?.startsWith(`${user}:`) ?? true));
+      return keys.keyPage(of, partOf(given));
+    },
+  ),
   show: command('key show', 'read', named, key, ({ keys }, given) => keys.key(given.key)),
   rotate: command(
     'key rotate',
@@ -44,6 +65,12 @@ export const keyCommands = {
   ...suspending('key', ({ keys }, name, isSuspended) => keys.suspendKey(name, isSuspended)),
   remove: command('key remove', 'manage', named, result.nothing, ({ keys }, given) => keys.removeKey(given.key)),
 };
+
+/** `user:id`: names of users have no colon, ids may. */
+function isPlaceOfKeys(text: string): boolean {
+  const [user = '', ...id] = text.split(':');
+  return userNamePattern.test(user) && keyIdPattern.test(id.join(':'));
+}
 
 /** Returns `stillage key`. */
 export function keyFamily(): Command {
@@ -74,7 +101,7 @@ export function keyFamily(): Command {
       examples: ['key list shop:ci@acme', 'key list shop@acme --json'],
       act: async (ask, [of]) =>
         tableReport(
-          await ask(keyCommands.list, { of: of! }),
+          await everyPage(ask, keyCommands.list, { of: of! }, ({ keys }) => keys),
           [
             ['KEY', ({ accessKeyId }) => accessKeyId],
             ['USER', ({ user }) => user],

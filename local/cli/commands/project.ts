@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { checkCanonicalId, checkDisplayName } from '../../../shared/access/account-names.ts';
+import { checkCanonicalId, checkDisplayName, namePattern } from '../../../shared/access/account-names.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
 import { family, verb } from '../command.ts';
+import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { keyCommands } from './key.ts';
@@ -19,7 +20,17 @@ import {
 } from '../emptying.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
 import { bucketCountOf, ownsNoBucket } from '../../../shared/storage/buckets/bucket-reads.ts';
-import { argument, command, optional, present, type Ask, suspending } from '../../../functions/admin/command.ts';
+import {
+  argument,
+  checkPlace,
+  command,
+  optional,
+  paged,
+  partOf,
+  present,
+  type Ask,
+  suspending,
+} from '../../../functions/admin/command.ts';
 import * as results from '../../../functions/admin/results.ts';
 
 const named = { project: argument.text } as const;
@@ -41,11 +52,13 @@ export const projectCommands = {
   list: command(
     'project list',
     'read',
-    { customer: optional(argument.text) },
-    result.list(results.project),
-    async ({ accounts }, { customer }) => {
-      if (customer !== undefined) await accounts.customer(customer);
-      return accounts.projects(customer);
+    { customer: optional(argument.text), ...paged(isPlaceOfProjects) },
+    result.object({ projects: result.list(results.project), next: result.optional(result.text) }),
+    async ({ accounts }, { customer, ...given }) => {
+      if (customer === undefined) return accounts.projectPage(partOf(given));
+      checkPlace('project list', given.after?.endsWith(`@${customer}`) ?? true);
+      await accounts.customer(customer);
+      return accounts.projectPage(partOf(given), customer);
     },
   ),
   show: command('project show', 'read', named, shownProject, async ({ accounts, table }, given) => {
@@ -63,6 +76,13 @@ export const projectCommands = {
     for (const { name } of await webhooks.of(id)) await webhooks.remove(id, name);
   }),
 };
+
+/** `project@customer` or, for the beginning of a customer's, `@customer`. */
+function isPlaceOfProjects(text: string): boolean {
+  const [project, customer, ...others] = text.split('@');
+  const isProject = project === '' || namePattern.test(project!);
+  return isProject && customer !== undefined && namePattern.test(customer) && others.length === 0;
+}
 
 /** Returns `stillage project`. */
 export function projectFamily(): Command {
@@ -97,7 +117,7 @@ export function projectFamily(): Command {
       examples: ['project list', 'project list acme --json'],
       act: async (ask, [customer]) =>
         tableReport(
-          await ask(projectCommands.list, { customer }),
+          await everyPage(ask, projectCommands.list, { customer }, ({ projects }) => projects),
           [['PROJECT', ({ email }) => email], ['ID', ({ id }) => id], ...statusColumns],
           'no projects',
         ),
@@ -159,7 +179,7 @@ export function projectFamily(): Command {
 async function removeWithContents(ask: Ask, name: string, options: ConfirmedOptions): Promise<Report> {
   refuseUnasked(options);
   const { email, users } = await ask(projectCommands.show, { project: name });
-  const keys = await ask(keyCommands.list, { of: email });
+  const keys = await everyPage(ask, keyCommands.list, { of: email }, (page) => page.keys);
   const buckets = [];
   for (const { bucket } of await bucketsOf(ask, email)) buckets.push({ bucket, ...(await contentsOf(ask, bucket)) });
   const lines = buckets.map((one) => `  ${one.bucket}: ${contentsText(one)}`);

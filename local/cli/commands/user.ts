@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod/mini';
+import { userNamePattern } from '../../../shared/access/account-names.ts';
 import { parsePrivilege } from '../../../shared/accounts/administration.ts';
 import { checkPolicy } from '../../../shared/accounts/user-policies.ts';
 import { accesses, shortPolicy, type Access } from '../../../shared/documents/short-policy.ts';
@@ -8,10 +9,11 @@ import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked, keyPrefix } from '../../../shared/command-line/option-values.ts';
 import { family, verb } from '../command.ts';
+import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { statusColumns, statusOf, suspensions } from '../status.ts';
-import { argument, command, optional, suspending } from '../../../functions/admin/command.ts';
+import { argument, command, optional, paged, partOf, suspending } from '../../../functions/admin/command.ts';
 import * as results from '../../../functions/admin/results.ts';
 
 const named = { user: argument.text } as const;
@@ -35,9 +37,9 @@ export const userCommands = {
   list: command(
     'user list',
     'read',
-    { project: argument.text },
-    result.list(results.user),
-    ({ accounts }, { project }) => accounts.users(project),
+    { project: argument.text, ...paged((text) => userNamePattern.test(text)) },
+    result.object({ users: result.list(results.user), next: result.optional(result.text) }),
+    ({ accounts }, { project, ...given }) => accounts.userPage(project, partOf(given)),
   ),
   show: command('user show', 'read', named, shownUser, async ({ accounts, keys, policies }, given) => {
     const user = await accounts.user(given.user);
@@ -105,7 +107,7 @@ export function userFamily(): Command {
       examples: ['user list shop@acme'],
       act: async (ask, [project]) =>
         tableReport(
-          await ask(userCommands.list, { project: project! }),
+          await everyPage(ask, userCommands.list, { project: project! }, ({ users }) => users),
           [
             ['USER', ({ user }) => user],
             ['PRIVILEGES', ({ privileges }) => privileges.join(',') || '-'],

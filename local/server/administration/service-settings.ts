@@ -4,7 +4,7 @@ import { defaultLimits } from '../../../shared/protocol/limits.ts';
 
 /** The options that the service of a data directory was started with, as far as administration needs them. */
 export type ServiceOptions = Partial<
-  Pick<StartOptions, 'host' | 'port' | 'tls' | 'tlsCert' | 'region' | 'publicUrl' | 'limit'>
+  Pick<StartOptions, 'host' | 'port' | 'tls' | 'tlsCert' | 'region' | 'publicUrl' | 'limit' | 'auditDays'>
 >;
 
 /** Returns the settings of a service for administrative commands. */
@@ -22,5 +22,6 @@ export function serviceSettings({
     endpoint,
     publicUrl: options.publicUrl ?? endpoint,
     region: options.region ?? defaultOptions.region,
+    auditsData: options.auditDays !== 0,
   };
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import type { AuditLog } from '../../../shared/audit/audit-log.ts';
 import type { Scarce } from '../../../shared/protocol/bodies/capacity/bodies-in-flight.ts';
 import type { ProcessCapacity } from '../capacity/capacity.ts';
 import type { Metric } from './exposition.ts';
@@ -17,6 +18,8 @@ export interface ProcessState {
   readonly downloads: number;
   /** The number of refusals because of the capacity, by {@link Scarce}. */
   readonly refused: Readonly<Record<Scarce, number>>;
+  /** The audit records that were lost, by category. */
+  readonly auditLost: Readonly<Record<'management' | 'data', number>>;
   readonly delayMean: number;
   readonly delayP99: number;
   readonly delayMax: number;
@@ -28,6 +31,7 @@ export interface ProcessState {
   readonly openFiles?: number;
 }
 
+const nothingLost = { management: 0, data: 0 };
 const nothingRefused = { connections: 0, uploads: 0, documents: 0, downloads: 0, listings: 0 };
 
 /** Observes this process. */
@@ -37,14 +41,16 @@ export class ProcessObserver {
   #windowBegan = Date.now();
   #connections = 0;
   #capacity: ProcessCapacity | undefined;
+  #audit: Pick<AuditLog, 'lost'> | undefined;
 
   constructor() {
     this.#delays.enable();
   }
 
-  /** Counts the connections of a server, and its bodies in progress. */
-  observe(server: Server, capacity: ProcessCapacity): void {
+  /** Counts the connections of a server, its bodies in progress, and what its audit log loses. */
+  observe(server: Server, capacity: ProcessCapacity, audit: Pick<AuditLog, 'lost'> | undefined): void {
     this.#capacity = capacity;
+    this.#audit = audit;
     server.on('connection', (socket) => {
       this.#connections += 1;
       socket.once('close', () => (this.#connections -= 1));
@@ -61,6 +67,7 @@ export class ProcessObserver {
       uploads: this.#capacity?.uploads.count ?? 0,
       downloads: this.#capacity?.downloads.count ?? 0,
       refused: { ...(this.#capacity?.refusals.totals ?? nothingRefused) },
+      auditLost: { ...(this.#audit?.lost ?? nothingLost) },
       cpuSeconds: (user + system) / 1e6,
       residentBytes: rss,
       heapBytes: heapUsed,
@@ -110,6 +117,7 @@ export function processMetrics(processes: ReadonlyMap<string, ProcessState>): re
     metric('stillage_uploads_in_progress', 'Bodies of requests in progress.', ({ uploads }) => uploads),
     metric('stillage_downloads_in_progress', 'Bodies of responses in progress.', ({ downloads }) => downloads),
     refusals(processes),
+    lostRecords(processes),
     metric(
       'stillage_event_loop_delay_mean_seconds',
       'How late timers were since the last scrape, on average.',
@@ -149,6 +157,17 @@ function refusals(processes: ReadonlyMap<string, ProcessState>): Metric {
     help: 'Connections, uploads, documents and downloads that were refused, since as many were in progress as may be.',
     samples: [...processes].flatMap(([process, { refused }]) =>
       Object.entries(refused).map(([of, value]) => ({ labels: { process, of }, value })),
+    ),
+  };
+}
+
+function lostRecords(processes: ReadonlyMap<string, ProcessState>): Metric {
+  return {
+    name: 'stillage_audit_lost_records_total',
+    type: 'counter',
+    help: 'Records of the audit log that were too many, or that the table did not take.',
+    samples: [...processes].flatMap(([process, { auditLost }]) =>
+      Object.entries(auditLost).map(([category, value]) => ({ labels: { process, category }, value })),
     ),
   };
 }

@@ -2,6 +2,7 @@ import { Administration } from '../../../shared/accounts/administration.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { RequestRefused, type S3Address, type S3Request } from '../../../shared/ports/s3-endpoint.ts';
 import { document, tag } from '../../../shared/documents/text.ts';
+import { pages } from '../../../shared/storage/table/pages.ts';
 import { parsedXml } from '../../../shared/xml/reader.ts';
 import { copyBucket } from './copy-bucket.ts';
 import { ownerOf } from './grants.ts';
@@ -24,9 +25,10 @@ export async function exportData(job: Move): Promise<void> {
 
 async function bucketsHere({ deps, services, project }: Move): Promise<readonly string[]> {
   const administration = new Administration(deps);
-  const projects = project === undefined ? await administration.projects() : [await administration.project(project)];
   const names: string[] = [];
-  for (const { id } of projects) {
+  for await (const { id } of project === undefined
+    ? everyProject(administration)
+    : [await administration.project(project)]) {
     for (let after: string | undefined, more = true; more;) {
       const page = await services.buckets.ownedBy(id, { limit: 1000, ...(after !== undefined && { after }) });
       names.push(...page.buckets.map(({ name }) => name));
@@ -35,6 +37,11 @@ async function bucketsHere({ deps, services, project }: Move): Promise<readonly 
     }
   }
   return names;
+}
+
+async function* everyProject(administration: Administration): AsyncGenerator<{ readonly id: string }> {
+  for await (const { projects } of pages((after) => administration.projectPage({ after, limit: 1000 })))
+    yield* projects;
 }
 
 async function exportBucket(job: Move, name: string, as: string): Promise<void> {

@@ -48,6 +48,10 @@ export interface LoggingSettings {
   readonly keyFormat?: 'simple' | 'EventTime' | 'DeliveryTime' | undefined;
 }
 
+/** The requests for data that the audit log takes down. */
+export type AuditedRequests = (typeof auditedRequests)[number];
+export const auditedRequests = ['writes', 'all'] as const;
+
 /**
  * The settings in the bucket's own item. They are small and most requests need them, so no request needs another read, and a commit
  * that depends on the bucket depends on them.
@@ -61,6 +65,8 @@ export interface BucketSettings {
   readonly objectLock?: ObjectLockSettings | undefined;
   /** Undefined: its requests are not logged. */
   readonly logging?: LoggingSettings | undefined;
+  /** Undefined: the audit log takes no requests for its data. */
+  readonly audited?: AuditedRequests | undefined;
 }
 
 const flags = {
@@ -77,6 +83,7 @@ export function encodeSettings({
   objectOwnership,
   objectLock,
   logging,
+  audited,
 }: BucketSettings): Attributes {
   return {
     ...(encryption && {
@@ -94,17 +101,19 @@ export function encodeSettings({
     ...(objectOwnership !== undefined && { own: objectOwnership }),
     ...(objectLock && { lock: encodeDefault(objectLock) }),
     ...(logging && { log: encodeLogging(logging) }),
+    ...(audited && { aud: audited }),
   };
 }
 
 /** Decodes what {@link encodeSettings} encoded. */
-export function decodeSettings({ enc, pab, own, lock, log }: Attributes): BucketSettings {
+export function decodeSettings({ enc, pab, own, lock, log, aud }: Attributes): BucketSettings {
   return {
     encryption: enc === undefined ? undefined : decodeEncryption(enc as Attributes),
     publicAccessBlock: pab === undefined ? undefined : decodeBlock(pab as string),
     objectOwnership: own as ObjectOwnership | undefined,
     objectLock: lock === undefined ? undefined : decodeDefault(lock as Attributes),
     logging: log === undefined ? undefined : (log as Stored<LoggingSettings>),
+    audited: aud as AuditedRequests | undefined,
   };
 }
 

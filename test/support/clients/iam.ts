@@ -36,3 +36,15 @@ export function trusting(Principal: object | '*', more: object = {}): string {
   const Statement = [{ Effect: 'Allow', Principal, Action: 'sts:AssumeRole', ...more }];
   return JSON.stringify({ Version: '2012-10-17', Statement });
 }
+
+/** Returns a request of an action, as bytes. */
+export function iamForm(parameters: Readonly<Record<string, string>>) {
+  const form = new URLSearchParams({ Version: '2010-05-08', ...parameters });
+  return {
+    method: 'POST',
+    path: '/',
+    headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
+    body: form.toString().replaceAll('+', '%20'),
+    service: 'iam',
+  } as const;
+}

@@ -27,7 +27,8 @@ import { readUploadHeaders, parseTaggingHeader } from '../../../shared/protocol/
 import { findRule } from '../../../shared/protocol/website.ts';
 import { parsePostPolicy } from '../../../shared/signing/post-policy.ts';
 import { parseSignedHeaders } from '../../../shared/signing/claim.ts';
-import { paging, tags } from '../../../functions/iam/inputs.ts';
+import { tags } from '../../../functions/iam/inputs.ts';
+import { byTag, listing } from '../../../functions/iam/listings.ts';
 import { limiting } from '../../../functions/sts/session-policies.ts';
 import { readLifecycle } from '../../../functions/bucket/bucket-lifecycle.ts';
 import { deleteParsing, readDelete } from '../../../functions/bucket/delete-objects.ts';
@@ -97,9 +98,24 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   'parameters of an action': {
     covers: ['readParameters'],
-    pieces: ['Tags.member.1.Key=', 'Tags.member.2', '.Value=', 'PolicyArns.member.1.arn=', '&', 'MaxItems=', '1', 'a'],
+    pieces: [
+      'Tags.member.1.Key=',
+      'Tags.member.2',
+      '.Value=',
+      'PolicyArns.member.1.arn=',
+      '&',
+      'MaxItems=',
+      'Marker=',
+      'TGlzd',
+      '1',
+      'a',
+    ],
     most: 128 * 1024,
-    read: (text) => readParameters({ ...limiting, ...paging, Tags: tags }, ActionForm.parse(Buffer.from(text))),
+    read: (text) =>
+      readParameters(
+        { ...limiting, ...listing('ListUserTags', byTag).parameters, Tags: tags },
+        ActionForm.parse(Buffer.from(text)),
+      ),
   },
   'token of an identity provider': {
     covers: ['verifiedIdentity'],

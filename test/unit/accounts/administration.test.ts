@@ -238,7 +238,7 @@ describe('removing', () => {
     expect(await service.byEmail('shop@acme')).toBeUndefined();
     expect(await service.project(id)).toBeUndefined();
     await accounts.removeCustomer('acme');
-    expect(await accounts.customers()).toEqual([]);
+    expect(await accounts.customerPage({ limit: 10 })).toEqual({ customers: [] });
   });
 });
 
@@ -255,7 +255,72 @@ it('users of names that begin alike do not share keys', async () => {
   await accounts.createUser('shop:ci.d@acme');
   await keys.createKey('shop:ci.d@acme');
   expect(await keys.keys(user)).toEqual([]);
-  expect(await keys.keys('shop@acme')).toHaveLength(1);
+  expect((await keys.keyPage('shop@acme', { limit: 10 })).keys).toHaveLength(1);
+  expect((await keys.keyPage(user, { limit: 10 })).keys).toEqual([]);
+});
+
+describe('a list', () => {
+  interface Page {
+    readonly next?: string;
+  }
+  /** Returns all pages of a list, and how many reads the dearest of them took. */
+  async function pagesOf<One extends Page>(
+    read: (after: string | undefined) => Promise<One>,
+  ): Promise<{ pages: One[]; reads: number }> {
+    const pages: One[] = [];
+    let [after, reads]: [string | undefined, number] = [undefined, 0];
+    do {
+      const before = deps.table.calls.get + deps.table.calls.query;
+      pages.push(await read(after));
+      reads = Math.max(reads, deps.table.calls.get + deps.table.calls.query - before);
+      after = pages.at(-1)!.next;
+    } while (after !== undefined);
+    return { pages, reads };
+  }
+
+  beforeEach(async () => {
+    for (let at = 0; at < 40; at += 1) await accounts.createCustomer(`c${String(at).padStart(2, '0')}`);
+    for (const name of ['a@c05', 'b@c05', 'c@c05', 'd@c05', 'a@c39', 'b.x@acme']) await accounts.createProject(name);
+    for (const name of ['a', 'ci.d', 'z']) await accounts.createUser(`shop:${name}@acme`);
+    for (const [name, id] of ['a/1', 'ci/x:y', 'ci/x:z', 'ci/2', 'ci.d/0', 'z/9'].map((one) => one.split('/')))
+      await keys.createKey(`shop:${name}@acme`, { id: id! });
+  });
+
+  it.each([1, 2, 3, 7, 1000])('in pages of %i has every customer, project, user and key once', async (limit) => {
+    const customers = await pagesOf((after) => accounts.customerPage({ after, limit }));
+    const named = customers.pages.flatMap((page) => page.customers.map(({ customer }) => customer));
+    expect(named).toEqual(['acme', ...Array.from({ length: 40 }, (_, at) => `c${String(at).padStart(2, '0')}`)]);
+    const projects = await pagesOf((after) => accounts.projectPage({ after, limit }));
+    const emails = ['b.x@acme', 'shop@acme', 'a@c05', 'b@c05', 'c@c05', 'd@c05', 'a@c39'];
+    expect(projects.pages.flatMap((page) => page.projects.map(({ email }) => email))).toEqual(emails);
+    const ofOne = await pagesOf((after) => accounts.projectPage({ after, limit }, 'c05'));
+    expect(ofOne.pages.flatMap((page) => page.projects.map(({ email }) => email))).toEqual(emails.slice(2, 6));
+    const users = await pagesOf((after) => accounts.userPage('shop@acme', { after, limit }));
+    expect(users.pages.flatMap((page) => page.users.map(({ name }) => name))).toEqual(['a', 'ci', 'ci.d', 'z']);
+    const held = await pagesOf((after) => keys.keyPage('shop@acme', { after, limit }));
+    const ids = held.pages.flatMap((page) => page.keys.map(({ accessKeyId }) => accessKeyId));
+    expect(ids).toEqual(['1', '0', '2', 'x:y', 'x:z', '9']);
+    const ofCi = await pagesOf((after) => keys.keyPage(user, { after, limit }));
+    expect(ofCi.pages.flatMap((page) => page.keys.map(({ accessKeyId }) => accessKeyId))).toEqual(['2', 'x:y', 'x:z']);
+    for (const { pages, reads } of [customers, projects, ofOne, users, held, ofCi]) {
+      for (const page of pages) expect(Object.values(page).flat().length).toBeLessThanOrEqual(limit + 1);
+      // Of each entry its item and that of its project, of each customer its list, and what is asked for.
+      expect(reads).toBeLessThanOrEqual(4 + 2 * limit);
+    }
+  });
+
+  it('goes on where it was, whatever has been removed or made meanwhile', async () => {
+    const first = await accounts.projectPage({ after: '@c05', limit: 2 });
+    expect([first.projects.at(-1)!.email, first.next]).toEqual(['b@c05', 'b@c05']);
+    await accounts.removeProject('b@c05', ownsNoBucket);
+    await accounts.createProject('b.b@c05');
+    const emails = async (after: string): Promise<readonly string[]> =>
+      (await accounts.projectPage({ after, limit: 2 })).projects.map(({ email }) => email);
+    expect(await emails('b@c05')).toEqual(['b.b@c05', 'c@c05']);
+    expect(await emails('zz@c05')).toEqual([]);
+    expect(await emails('x@c38z')).toEqual(['a@c39']);
+    expect((await accounts.customerPage({ after: 'b', limit: 1 })).customers).toMatchObject([{ customer: 'c00' }]);
+  });
 });
 
 describe('a random secret', () => {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { AuditLog, auditPage } from '../../../shared/audit/audit-log.ts';
+import { AuditLog, auditPage, isAuditPlace } from '../../../shared/audit/audit-log.ts';
 import { cloudTrailRecord, type Act } from '../../../shared/audit/audit-record.ts';
+import { pages } from '../../../shared/storage/table/pages.ts';
+import { dayOf } from '../../../shared/storage/table/keys/days.ts';
 import { day, second } from '../../../shared/ports/durations.ts';
-import { auditedOperations } from '../../../shared/protocol/audited.ts';
+import { auditedOperations, dataOperations } from '../../../shared/protocol/audited.ts';
 import { CountedBytes, SetClock } from '../../support/storage/fixed-deps.ts';
 import { MemoryTable } from '../../support/storage/memory-table.ts';
 
@@ -16,8 +18,12 @@ function world(days: number | undefined = 2) {
   const lost: number[] = [];
   const log = new AuditLog({ table, clock, randomness }, days, (count) => lost.push(count));
   const all = async (): Promise<string[]> => {
-    const { records } = await auditPage(table, { from: 0, to: clock.now() });
-    return records.map(({ event }) => event);
+    const events: string[] = [];
+    for await (const { records } of pages((next) =>
+      auditPage(table, { from: clock.now() - day, to: clock.now() }, next),
+    ))
+      events.push(...records.map(({ event }) => event));
+    return events;
   };
   return { table, clock, log, lost, all };
 }
@@ -59,6 +65,46 @@ describe('the audit log', () => {
     expect(events.filter((event) => event === 'done')).toHaveLength(100);
   });
 
+  it('takes a thousand requests for data a second, of which 200 refused, and these take no room of changes', async () => {
+    const { log, lost, clock, all } = world();
+    const read: Act = { ...act, event: 'GetObject', key: 'k', data: 'read' };
+    for (let at = 0; at < 500; at += 1) log.record({ ...read, event: 'refused', error: 'AccessDenied' });
+    for (let at = 0; at < 1500; at += 1) log.record(read);
+    for (let at = 0; at < 20; at += 1) log.record({ ...act, error: 'AccessDenied' });
+    for (let at = 0; at < 980; at += 1) log.record(act);
+    expect(log.lost).toEqual({ management: 0, data: 1000 });
+    clock.time += second;
+    // The table has not taken anything yet.
+    log.record(read);
+    expect(log.lost).toEqual({ management: 0, data: 1001 });
+    await log.flush();
+    for (let at = 0; at < 1000; at += 1) log.record(read);
+    await log.flush();
+    expect([lost, log.lost]).toEqual([[1001], { management: 0, data: 1001 }]);
+    const events = await all();
+    const counted = (event: string): number => events.filter((one) => one === event).length;
+    expect([counted('refused'), counted('GetObject'), counted('PutBucketAcl')]).toEqual([200, 1800, 1000]);
+  });
+
+  it('forgets a day of many records little by little, and takes others meanwhile', async () => {
+    const { log, clock, table } = world(2);
+    const begun = clock.now();
+    for (let at = 0; at < 5; at += 1) {
+      for (let count = 0; count < 999; count += 1) log.record({ ...act, event: 'old' });
+      await log.flush();
+    }
+    clock.time = begun + 5 * day;
+    const left = async (): Promise<number> => table.keysOf(`audit/${dayOf(begun)}`).length;
+    log.record({ ...act, event: 'new' });
+    await log.flush();
+    expect(await left()).toBeGreaterThan(2000);
+    for (let at = 0; at < 3; at += 1) await log.flush();
+    expect(await left()).toBe(0);
+    expect((await auditPage(table, { from: begun, to: clock.now() })).records.map(({ event }) => event)).toEqual([
+      'new',
+    ]);
+  });
+
   it('counts what a table does not take, and goes on', async () => {
     const { log, lost, table, all } = world();
     const write = table.write.bind(table);
@@ -84,6 +130,15 @@ describe('the audit log', () => {
     const found = [...first.records, ...second_.records];
     expect(new Set(found.map(({ event }) => event)).size).toBe(900);
     expect((await auditPage(table, { ...query, bucket: 'another' })).records).toEqual([]);
+    expect(isAuditPlace(first.next!)).toBe(true);
+    for (const one of ['', '2026-11-20', '2026-99-99 x', 'x 2026-11-20', `${first.next} x`])
+      expect(isAuditPlace(one), one).toBe(false);
+  });
+
+  it('is read from no day before those that are asked for, whatever the place', async () => {
+    const { table, clock } = world();
+    await auditPage(table, { from: clock.now() - 2 * day, to: clock.now() }, '0001-01-01 x');
+    expect(table.calls.query).toBe(3);
   });
 });
 
@@ -102,6 +157,46 @@ describe('what is taken down', () => {
       'Preflight',
     ];
     expect(others.filter((name) => auditedOperations.has(name))).toEqual([]);
+  });
+
+  it('is, of buckets that ask for it, what reads or writes their data', () => {
+    const reads = [
+      'GetObject',
+      'HeadObject',
+      'ListParts',
+      'GetObjectAcl',
+      'ListObjectsV2',
+      'GetPublicLink',
+      'GetWebsitePage',
+    ];
+    const writes = [
+      'PutObject',
+      'CopyObject',
+      'PostObject',
+      'DeleteObjects',
+      'UploadPart',
+      'RenameObject',
+      'PutObjectTagging',
+    ];
+    for (const name of reads) expect(dataOperations.get(name), name).toBe('read');
+    for (const name of writes) expect(dataOperations.get(name), name).toBe('write');
+    for (const name of ['PutObjectAcl', 'PutBucketPolicy', 'HeadBucket', 'ListBuckets', 'Preflight', 'GetBucketAcl'])
+      expect(dataOperations.has(name), name).toBe(false);
+    expect([...dataOperations.keys()].filter((name) => auditedOperations.has(name))).toEqual([]);
+  });
+
+  it('is a data event of CloudTrail with the ARN of the object', () => {
+    const made = (data: 'read' | 'write', key?: string): unknown =>
+      cloudTrailRecord({ ...act, event: 'X', bucket: 'photos', key, id: 'ID', time: 0, data }, 'eu-1');
+    const bucket = { accountId: 'id', type: 'AWS::S3::Bucket', ARN: 'arn:aws:s3:::photos' };
+    expect(made('read', 'a/b c')).toMatchObject({
+      ...{ eventCategory: 'Data', managementEvent: false, readOnly: true },
+      resources: [{ type: 'AWS::S3::Object', ARN: 'arn:aws:s3:::photos/a/b c' }, bucket],
+    });
+    expect(made('write')).toMatchObject({
+      ...{ eventCategory: 'Data', managementEvent: false, readOnly: false },
+      resources: [{ type: 'AWS::S3::Object', ARNPrefix: 'arn:aws:s3:::photos/' }, bucket],
+    });
   });
 
   it('has the names and values of CloudTrail', () => {

@@ -2,13 +2,16 @@ import type { ItemKey } from '../../../ports/key-value-table.ts';
 
 const only = '-';
 
-/** The prefixes of sort keys in a project's partition: of all users, groups, policies, roles and identity providers, or of the keys of a user. */
+/** The prefixes of sort keys in a project's partition: of all users, groups, policies, roles, identity providers and keys, or of the keys of a user. */
 export const accountPrefix = {
+  /** Of the projects in a customer's partition. */
+  projects: 'project/',
   users: 'user/',
   groups: 'group/',
   policies: 'policy/',
   roles: 'role/',
   providers: 'provider/',
+  keys: 'key/',
   keysOf: (user: string): string => `key/${user}:`,
 } as const;
 
@@ -20,7 +23,7 @@ export const accountKey = {
   /** A project in the list of its customer. */
   customersProject: (customer: string, project: string): ItemKey => ({
     pk: `customer/${customer}`,
-    sk: `project/${project}`,
+    sk: accountPrefix.projects + project,
   }),
   project: (id: string): ItemKey => ({ pk: `account/${id}`, sk: only }),
   user: (project: string, name: string): ItemKey => ({ pk: `account/${project}`, sk: `${accountPrefix.users}${name}` }),
@@ -60,4 +63,6 @@ export const accountKeyParts = {
   named: ({ sk }: ItemKey): string => sk.slice(sk.indexOf('/') + 1),
   /** Returns the id of a user's access key. User names contain no colon; key ids may. */
   usersKey: ({ sk }: ItemKey): string => sk.slice(sk.indexOf(':') + 1),
+  /** Returns the name of a project in the list of its customer. */
+  customersProject: ({ sk }: ItemKey): string => sk.slice(accountPrefix.projects.length),
 } as const;

@@ -21,7 +21,13 @@ beforeEach(() => {
     ...alarmAdapters,
     ...{ table: new MemoryTable(), clock: new SetClock(), randomness: new CryptoRandomness() },
     blobs: ephemeralStores(new CryptoRandomness()).blobs,
-    settings: { limits: defaultLimits, endpoint: 'https://s3.test', publicUrl: 'https://links.test', region: 'mars' },
+    settings: {
+      limits: defaultLimits,
+      endpoint: 'https://s3.test',
+      publicUrl: 'https://links.test',
+      region: 'mars',
+      auditsData: true,
+    },
   });
   ask = async (command, given = {}) => {
     const answer = await administer(administrationCommands, deps, { command, ...given });
@@ -57,14 +63,15 @@ describe('administration', () => {
   it('makes customers, projects, users and keys, and shows them', async () => {
     await user();
     const { accessKeyId } = (await result(ask('key create', { user: 'shop:ci@acme', random: true }))) as NewKey;
-    expect(await result(ask('customer list'))).toMatchObject([{ customer: 'acme' }]);
+    expect(await result(ask('customer list'))).toMatchObject({ customers: [{ customer: 'acme' }] });
     expect(await result(ask('customer show', { customer: 'acme' }))).toMatchObject({
       projects: [{ email: 'shop@acme' }],
     });
-    expect(await result(ask('project list'))).toMatchObject([{ displayName: 'The shop' }]);
+    expect(await result(ask('project list'))).toMatchObject({ projects: [{ displayName: 'The shop' }] });
+    expect(await result(ask('user list', { project: 'shop@acme' }))).toMatchObject({ users: [{ name: 'ci' }] });
     expect(await result(ask('project show', { project: 'shop@acme' }))).toMatchObject({ buckets: 0 });
     expect(await result(ask('user show', { user: 'shop:ci@acme' }))).toMatchObject({ privileges: [] });
-    expect(await result(ask('key list', { of: 'shop@acme' }))).toMatchObject([{ accessKeyId }]);
+    expect(await result(ask('key list', { of: 'shop@acme' }))).toMatchObject({ keys: [{ accessKeyId }] });
     expect(JSON.stringify(await result(ask('key show', { key: accessKeyId })))).not.toContain('secret');
   });
 
@@ -173,7 +180,51 @@ describe('administration', () => {
     expect(await result(ask('quota show project', { project: 'shop@acme' }))).toMatchObject({ buckets: { quota: 3 } });
     await result(ask('project remove', { project: 'shop@acme' }));
     await result(ask('customer remove', { customer: 'acme' }));
-    expect(await result(ask('customer list'))).toEqual([]);
+    expect(await result(ask('customer list'))).toEqual({ customers: [] });
+  });
+
+  it('lists customers, projects, users and keys page by page, as many as are asked for', async () => {
+    await user();
+    for (const customer of ['b', 'c']) await result(ask('customer create', { customer }));
+    expect(await result(ask('customer list', { limit: 2 }))).toMatchObject({
+      ...{ customers: [{ customer: 'acme' }, { customer: 'b' }], next: 'b' },
+    });
+    expect(await result(ask('customer list', { limit: 2, after: 'b' }))).toEqual({
+      customers: [expect.objectContaining({ customer: 'c' })],
+    });
+    await result(ask('project create', { project: 'bar@acme' }));
+    const first = { customer: 'acme', limit: 1 };
+    expect(await result(ask('project list', first))).toMatchObject({ next: 'bar@acme' });
+    expect(await result(ask('project list', { ...first, after: 'bar@acme' }))).toEqual({
+      projects: [expect.objectContaining({ email: 'shop@acme' })],
+    });
+    expect(await ask('project list', { customer: 'nobody' })).toMatchObject({ ok: false });
+    await result(ask('user create', { user: 'shop:a@acme' }));
+    expect(await result(ask('user list', { project: 'shop@acme', limit: 1 }))).toMatchObject({ next: 'a' });
+    for (const id of ['k:1', 'k:2']) await result(ask('key create', { user: 'shop:ci@acme', id }));
+    for (const of of ['shop@acme', 'shop:ci@acme']) {
+      expect(await result(ask('key list', { of, limit: 1 }))).toMatchObject({ next: 'ci:k:1' });
+      expect(await result(ask('key list', { of, after: 'ci:k:1' }))).toMatchObject({ keys: [{ accessKeyId: 'k:2' }] });
+    }
+    const many = Array.from({ length: 200 }, (_, at) => `d${String(at).padStart(3, '0')}`);
+    for (const customer of many) await deps.accounts.createCustomer(customer);
+    expect(await result(ask('customer list'))).toMatchObject({ next: 'd196' });
+  });
+
+  it('has the audit log take requests for the data of a bucket, where there is one', async () => {
+    await user();
+    const { id } = await deps.accounts.project('shop@acme');
+    await deps.buckets.create(byOperator, 'photos', id, 1000);
+    const audited = async (): Promise<unknown> => (await deps.buckets.load('photos')).audited;
+    for (const requests of ['writes', 'all', 'none']) {
+      await result(ask('bucket audit', { bucket: 'photos', requests }));
+      expect(await audited()).toBe(requests === 'none' ? undefined : requests);
+    }
+    deps = { ...deps, settings: { ...deps.settings, auditsData: false } };
+    const refused = { ok: false, error: expect.stringContaining('has no audit log that takes requests') as string };
+    expect(await ask('bucket audit', { bucket: 'photos', requests: 'all' })).toEqual(refused);
+    expect(await result(ask('bucket audit', { bucket: 'photos', requests: 'none' }))).toBeNull();
+    expect(await audited()).toBeUndefined();
   });
 
   it('lists the buckets of a project page by page', async () => {
@@ -225,6 +276,30 @@ describe('administration', () => {
   });
 
   it.each([
+    ['customer list', { limit: 0 }, 'customer list: limit must be a whole number from 1 to 1000'],
+    ['customer list', { limit: 1001 }, 'limit must be a whole number from 1 to 1000'],
+    ['key list', { of: 'a@b', limit: '5' }, 'key list: limit must be a whole number from 1 to 1000'],
+    ['customer list', { after: '' }, 'customer list: after must be the next of another page of this list'],
+    ['customer list', { after: 'a\nb' }, 'after must be the next of'],
+    ['customer list', { after: 'x'.repeat(65) }, 'after must be the next of'],
+    ['customer list', { after: 7 }, 'after must be the next of'],
+    ['project list', { after: 'shop' }, 'project list: after must be the next of'],
+    ['project list', { after: '@' }, 'after must be the next of'],
+    ['project list', { after: 'a@b@c' }, 'after must be the next of'],
+    ['project list', { after: 'a/b@c' }, 'after must be the next of'],
+    ['project list', { customer: 'acme', after: 'shop@other' }, 'project list: after must be the next of'],
+    ['user list', { project: 'a@b', after: 'x/y' }, 'user list: after must be the next of'],
+    ['user list', { project: 'a@b', after: 'policy:' }, 'user list: after must be the next of'],
+    ['key list', { of: 'a@b', after: 'ci' }, 'key list: after must be the next of'],
+    ['key list', { of: 'a@b', after: 'ci:' }, 'key list: after must be the next of'],
+    ['key list', { of: 'a@b', after: 'ci:a b' }, 'key list: after must be the next of'],
+    ['key list', { of: 'a:ci@b', after: 'other:AK' }, 'key list: after must be the next of'],
+    ['audit', { after: 'yesterday' }, 'audit: after must be the next of'],
+    ['audit', { after: '2026-99-99 AP6w61-P' }, 'audit: after must be the next of'],
+    ['audit', { after: '2026-11-20' }, 'audit: after must be the next of'],
+    ['bucket audit', { bucket: 'b', requests: 'reads' }, 'requests must be one of none, writes, all'],
+    ['bucket audit', { bucket: 'b' }, 'requests must be one of none, writes, all'],
+    ['bucket audit', { bucket: 'nowhere', requests: 'all' }, 'NoSuchBucket'],
     ['key make', {}, 'unknown command "key make"'],
     ['toString', {}, 'unknown command "toString"'],
     ['customer create', {}, 'customer create: customer must be a string'],

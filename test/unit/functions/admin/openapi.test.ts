@@ -21,6 +21,37 @@ describe('the description of the API of operators', () => {
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]*$/);
   });
 
+  it('describes the pages of lists', () => {
+    for (const [family, entries] of Object.entries({ customer: 'customers', user: 'users', key: 'keys' })) {
+      const list = document.paths[`/_stillage/admin/v1/${family}/list`];
+      expect(list).toMatchObject({
+        post: {
+          requestBody: {
+            content: {
+              'application/json': {
+                schema: {
+                  properties: { after: { type: 'string' }, limit: { type: 'integer', minimum: 1, maximum: 1000 } },
+                },
+              },
+            },
+          },
+          responses: {
+            200: {
+              content: {
+                'application/json': {
+                  schema: {
+                    required: [entries],
+                    properties: { [entries]: { type: 'array' }, next: { type: 'string' } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      });
+    }
+  });
+
   it('describes arguments as the commands take them', () => {
     expect(document.paths['/_stillage/admin/v1/quota/set/bucket']).toMatchObject({
       post: {
