@@ -98,21 +98,21 @@ export class BackupWriter {
   }
 
   async #add(kind: 'table' | 'blob', name: string, content: Uint8Array): Promise<void> {
+    // Packs that wait to be written are in memory. Whoever comes first after the wait opens the next one, and others may fill that meanwhile.
+    while (!this.#open.has(kind) && this.#writing.length >= packsTogether) await Promise.race(this.#writing);
     if (this.#failure) throw this.#failure.error;
-    let open = this.#open.get(kind);
-    if (open === undefined) {
-      const { keys, randomness } = this.#repository;
-      const memory = this.#free.pop() ?? Buffer.allocUnsafeSlow(packMemory);
-      open = { pack: this.#index.addOpen(), writer: new PackWriter(keys.content, randomness, memory), memory };
-      this.#open.set(kind, open);
-    }
-    const { pack, writer } = open;
+    const { pack, writer } = this.#open.get(kind) ?? this.#opened(kind);
     this.#index.addEntry(pack, writer.add(name, content), name);
     this.#index.use(name);
-    if (!writer.isFull) return;
-    this.#write(kind);
-    // Packs that wait to be written are in memory.
-    if (this.#writing.length >= packsTogether) await Promise.race(this.#writing);
+    if (writer.isFull) this.#write(kind);
+  }
+
+  #opened(kind: 'table' | 'blob'): Open {
+    const { keys, randomness } = this.#repository;
+    const memory = this.#free.pop() ?? Buffer.allocUnsafeSlow(packMemory);
+    const open = { pack: this.#index.addOpen(), writer: new PackWriter(keys.content, randomness, memory), memory };
+    this.#open.set(kind, open);
+    return open;
   }
 
   #write(kind: 'table' | 'blob'): void {

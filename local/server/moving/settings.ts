@@ -3,23 +3,27 @@ import { RequestRefused, type S3Endpoint } from '../../../shared/ports/s3-endpoi
 import { parsedXml } from '../../../shared/xml/reader.ts';
 import { grantFields, groupsOf, ownerOf } from './grants.ts';
 import type { Ledger } from './ledger.ts';
+import { documentIn, essence } from './setting-documents.ts';
 import { wholeOf } from './source-listing.ts';
 
 const maxSetting = 1024 * 1024;
 
-/** The settings of buckets that are documents, by their subresources, in an order in which each is accepted. */
-const documents = [
-  'ownershipControls',
-  'publicAccessBlock',
-  'encryption',
-  'tagging',
-  'cors',
-  'website',
-  'object-lock',
-  'policy',
-  'lifecycle',
-  'notification',
-] as const;
+/** The settings of buckets, by their subresources, with the roots of their documents; a policy is JSON. In an order in which each is accepted. */
+const documents = {
+  ownershipControls: 'OwnershipControls',
+  publicAccessBlock: 'PublicAccessBlockConfiguration',
+  encryption: 'ServerSideEncryptionConfiguration',
+  tagging: 'Tagging',
+  cors: 'CORSConfiguration',
+  website: 'WebsiteConfiguration',
+  'object-lock': 'ObjectLockConfiguration',
+  policy: undefined,
+  lifecycle: 'LifecycleConfiguration',
+  notification: 'NotificationConfiguration',
+} as const;
+/** What else is read of a bucket. */
+const roots = { ...documents, acl: 'AccessControlPolicy' } as const;
+type Setting = keyof typeof roots;
 
 /** A bucket of an S3. */
 export interface BucketAt {
@@ -37,7 +41,7 @@ export async function copySettings(
   ledger: Ledger,
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<void> {
-  for (const name of documents) {
+  for (const name of Object.keys(documents) as (keyof typeof documents)[]) {
     const [wanted, present] = [await settingOf(from, name, ledger), await settingOf(to, name)];
     const isThere = (text: string | undefined): text is string => text !== undefined && !isEmpty(text);
     if (!isThere(wanted)) {
@@ -56,12 +60,13 @@ export async function copySettings(
  */
 export async function settingOf(
   { endpoint, bucket }: BucketAt,
-  name: string,
+  name: Setting,
   ledger?: Ledger,
 ): Promise<string | undefined> {
   try {
     const { bytes } = await endpoint.send({ method: 'GET', bucket, query: { [name]: '' } });
-    return (await wholeOf(bytes, maxSetting)).toString();
+    const text = (await wholeOf(bytes, maxSetting)).toString();
+    return documentIn(text, roots[name]);
   } catch (error) {
     if (!(error instanceof RequestRefused)) throw error;
     if (![404, 405, 501].includes(error.status)) ledger?.note('missing', { bucket }, `its ${name}: ${error.code}`);
@@ -97,7 +102,7 @@ export async function ignoresAcls(at: BucketAt): Promise<boolean> {
   return text?.includes('BucketOwnerEnforced') === true;
 }
 
-function put({ endpoint, bucket }: BucketAt, name: string, body: Uint8Array): Promise<unknown> {
+function put({ endpoint, bucket }: BucketAt, name: Setting, body: Uint8Array): Promise<unknown> {
   return endpoint.send({ method: 'PUT', bucket, query: { [name]: '' }, body });
 }
 
@@ -140,13 +145,4 @@ async function copyAcl(from: BucketAt, to: BucketAt, ledger: Ledger, isTrial: bo
 /** Tells whether a document sets nothing, as that of notifications without rules. */
 function isEmpty(text: string): boolean {
   return text.trimStart().startsWith('<') && parsedXml(text).root.children.length === 0;
-}
-
-/** Returns a document without what two services write differently, and what means nothing. */
-function essence(text: string): string {
-  return text
-    .replace(/^\s*<\?[^>]*\?>/, '')
-    .replaceAll(/ xmlns(?::xsi)?="[^"]*"/g, '')
-    .replaceAll(/>[ \t\r\n]+</g, '><')
-    .trim();
 }

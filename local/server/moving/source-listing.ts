@@ -87,7 +87,7 @@ async function* pages(listed: Listed): AsyncGenerator<{ readonly rows: readonly 
     const decode = root.optional('EncodingType')?.text === 'url' ? decodedKey : (text: string): string => text;
     const rows = root.children.flatMap((element) => row(element, decode));
     const isTruncated = root.optional('IsTruncated')?.text === 'true';
-    next = isTruncated ? following(root, decode, listed.isVersioned) : undefined;
+    next = isTruncated ? following(root, decode, listed.isVersioned, rows) : undefined;
     if (isTruncated && next === undefined) throw listsWrongly(listed, 'a page without the mark of the next one');
     const mark = JSON.stringify(next);
     // Marks of one key are few, while its versions are listed; those of others are compared by their keys.
@@ -118,6 +118,7 @@ function following(
   root: XmlElement,
   decode: (text: string) => string,
   isVersioned: boolean,
+  rows: readonly Row[],
 ): Readonly<Record<string, string>> | undefined {
   if (!isVersioned) {
     const token = root.optional('NextContinuationToken')?.text;
@@ -125,7 +126,16 @@ function following(
   }
   const key = root.optional('NextKeyMarker')?.text;
   const version = root.optional('NextVersionIdMarker')?.text;
-  return (key && { 'key-marker': decode(key), ...(version && { 'version-id-marker': version }) }) || undefined;
+  return (
+    (key && { 'key-marker': markedKey(key, decode, rows), ...(version && { 'version-id-marker': version }) }) ||
+    undefined
+  );
+}
+
+/** Returns the key after which a listing goes on: the last of its page. Ceph encodes the keys of a page, but not this one. */
+function markedKey(text: string, decode: (text: string) => string, rows: readonly Row[]): string {
+  const last = rows.reduce((most, { key }) => (compareUtf8(key, most) > 0 ? key : most), '');
+  return text === last ? text : decode(text);
 }
 
 const kinds: ReadonlySet<string> = new Set(['Version', 'DeleteMarker', 'Contents']);
@@ -151,9 +161,13 @@ function row(element: XmlElement, decode: (text: string) => string): readonly Ro
   ];
 }
 
-/** Decodes what `encoding-type=url` has encoded, by either of two customs for a blank. */
+/** Decodes what `encoding-type=url` has encoded, by either of two customs for a blank. @throws OperatorError */
 function decodedKey(text: string): string {
-  return decodeURIComponent(text.replaceAll('+', ' '));
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new OperatorError(`a listing has a key that is not encoded as it should be: ${JSON.stringify(text)}`);
+  }
 }
 
 /** Reads a short document. @throws Error */

@@ -9,13 +9,13 @@ export class MemoryTarget implements BackupTarget {
   /** The number of files that it takes before it is full. */
   room = Infinity;
   /** What it waits for before it takes the bytes of a file. */
-  busy: () => Promise<unknown> = () => Promise.resolve();
+  busy: (name: string) => Promise<unknown> = () => Promise.resolve();
 
   async put(name: string, bytes: Uint8Array, { ifAbsent }: { readonly ifAbsent?: true } = {}): Promise<boolean> {
     if (ifAbsent && this.files.has(name)) return false;
     if (this.room <= 0) throw new TargetFailed('cannot write to memory: it is full');
     this.room -= 1;
-    await this.busy();
+    await this.busy(name);
     this.files.set(name, { bytes: Uint8Array.from(bytes), writtenAt: this.now });
     return true;
   }

@@ -14,6 +14,8 @@ import { chunks, type TableEntry } from '../../../shared/backup/table-chunks.ts'
 import { TargetLock } from '../../../shared/backup/target-lock.ts';
 import { verifyBackups, type BackupFinding } from '../../../shared/backup/verify-backups.ts';
 import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
+import { inParallel } from '../../../shared/storage/concurrency.ts';
+import { untilFound } from '../../support/runs/eventually.ts';
 import { MemoryTarget } from '../../support/backup/memory-target.ts';
 
 const randomness = new CryptoRandomness();
@@ -135,6 +137,38 @@ describe('a backup', () => {
     const record = await backUp(data);
     expect(target.names('packs/')).toHaveLength(5);
     await expectRestored(record, data);
+  });
+
+  it('has no more in memory the more blobs there are, however slow the target is', async () => {
+    const piece = Buffer.alloc(pieceBytes);
+    const writing: (() => void)[] = [];
+    target.busy = (name) => (name.startsWith('packs/') ? new Promise<void>((resolve) => writing.push(resolve)) : done);
+    const done = Promise.resolve();
+    const writer = await BackupWriter.begin(repository);
+    let read = 0;
+    const adding = inParallel(
+      Array.from({ length: 100 }, (_, number) => `blob-${number}`),
+      8,
+      (ref) =>
+        writer.addPiece(ref, 0, 2, async () => {
+          read += 1;
+          return piece;
+        }),
+    );
+    const ahead: number[] = [];
+    for (let written = 0; written < 15; written += 1) {
+      await untilFound(() => writing.length > 0);
+      // So that all go on that can.
+      for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+      ahead.push(read - written * 4);
+      writing.shift()!();
+    }
+    target.busy = () => done;
+    for (const resolve of writing) resolve();
+    await adding;
+    await writer.abandon();
+    // Those in three packs that are written, and one for each that waits.
+    expect(Math.max(...ahead)).toBeLessThanOrEqual(3 * 4 + 8);
   });
 
   it('adds only what changed', async () => {

@@ -1,36 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BackupLease, heldUntil } from '../../../../../local/server/backup/backup-leases.ts';
 import { CryptoRandomness } from '../../../../../shared/adapters/system/crypto-randomness.ts';
-import type { Clock } from '../../../../../shared/ports/clock.ts';
 import { MemoryTable } from '../../../../support/storage/memory-table.ts';
-
-/** A clock whose sleepers wake when it is set. */
-class StepClock implements Clock {
-  time = 1_000_000;
-  readonly #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
-
-  now(): number {
-    return this.time;
-  }
-
-  sleep(milliseconds: number, until?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        until?.removeEventListener('abort', wake);
-        resolve();
-      };
-      until?.addEventListener('abort', wake);
-      this.#sleepers.push({ at: this.time + milliseconds, wake });
-    });
-  }
-
-  /** Lets time pass, and what waited for it go on. */
-  async pass(milliseconds: number): Promise<void> {
-    this.time += milliseconds;
-    for (const { at, wake } of this.#sleepers) if (at <= this.time) wake();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+import { StepClock } from '../../../../support/storage/step-clock.ts';
 
 let table: MemoryTable;
 let clock: StepClock;
