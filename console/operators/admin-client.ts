@@ -15,11 +15,11 @@ interface Stored {
   readonly suspended: boolean;
 }
 
-export interface Customer extends Stored {
+interface Customer extends Stored {
   readonly customer: string;
 }
 
-export interface Project extends Stored {
+interface Project extends Stored {
   readonly id: string;
   /** `project@customer` */
   readonly email: string;
@@ -29,21 +29,21 @@ export interface Project extends Stored {
   readonly root?: string;
 }
 
-export interface User extends Stored {
+interface User extends Stored {
   /** `project:user@customer` */
   readonly user: string;
   readonly name: string;
 }
 
 /** An access key, without its secret. */
-export interface AccessKey extends Stored {
+interface AccessKey extends Stored {
   readonly accessKeyId: string;
   readonly user: string;
   /** When it ends. */
   readonly until?: number;
 }
 
-export interface Bucket {
+interface Bucket {
   readonly bucket: string;
   readonly created: number;
 }
@@ -54,7 +54,7 @@ export interface BucketQuota {
   readonly quota: { readonly bytes: number; readonly objects: number };
 }
 
-export interface ProjectQuota {
+interface ProjectQuota {
   readonly buckets: { readonly used: number; readonly quota: number };
 }
 

@@ -45,7 +45,8 @@ export async function benchCompare(checkout: Checkout, options: CompareOptions):
     for (const name of [checkout.name, `${checkout.name}, again`])
       servers.push(await startStillage({ name, root: checkout.directory, workers, withHttps }));
     servers.push(await startStillage({ name: 'here', workers, withHttps }));
-    if (!json) console.log(tableHead(['case', checkout.name, 'here', 'rate', 'p99', 'processor time', 'noise of each']));
+    if (!json)
+      console.log(tableHead(['case', checkout.name, 'here', 'rate', 'p99', 'processor time', 'noise of each']));
     for await (const { results } of measureCases(servers, chosen, options)) {
       const comparison = comparisonOf([results[0]!, results[1]!], results[2]!);
       all.push(comparison);
