@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Act } from '../../shared/audit/audit-record.ts';
 import { stubs } from '../../functions/bucket/stubs.ts';
 import { operations } from '../../functions/operations.ts';
+import { measureAdministration, measureCallers, type MeasuredCaller } from './identities.ts';
 import { measurePasses, type MeasuredPasses } from './lifecycle.ts';
 import { measureAll, measureRefusedCopy, type Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
@@ -14,10 +15,12 @@ import { costsTable } from '../../bin/costs-table.ts';
 let measured: readonly Measured[];
 let scrub: MeasuredScrub;
 let passes: MeasuredPasses;
+let callers: readonly MeasuredCaller[];
 beforeAll(async () => {
   measured = await measureAll();
   scrub = await measureScrub();
   passes = await measurePasses();
+  callers = await measureCallers();
 });
 
 const costOf = (operation: string, variant?: string): Cost =>
@@ -26,7 +29,7 @@ const costOf = (operation: string, variant?: string): Cost =>
 describe('the table of costs', () => {
   it('is up to date: node --import tsx bin/costs-table.ts > docs/costs.md', async () => {
     const written = await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8');
-    expect(written).toBe(costsTable(measured, { scrub, passes }));
+    expect(written).toBe(costsTable(measured, { scrub, passes, callers }));
   });
 
   it('names every operation that is implemented', () => {
@@ -60,6 +63,28 @@ describe('the budget', () => {
 
   it('of GetObject is two reads of the table and one blob', () => {
     expect(costOf('GetObject')).toMatchObject({ reads: 2, readUnits: 2, writes: 0, blobGets: 1, blobPuts: 0 });
+  });
+
+  it('of whoever is remembered is the same for somebody limited as for somebody with full access', () => {
+    const [full, ...others] = callers;
+    expect(full).toMatchObject({ get: { next: { reads: 2, readUnits: 2 } }, put: { next: { reads: 2, readUnits: 2 } } });
+    for (const { who, get, put } of others) {
+      expect(get.next, who).toEqual(full!.get.next);
+      expect(put.next, who).toEqual(full!.put.next);
+    }
+  });
+
+  it('of whoever is not known is the look-up besides: four reads with full access, at most two more of somebody limited', () => {
+    expect(callers[0]!.lookup).toMatchObject({ reads: 4, readUnits: 4, writes: 0 });
+    for (const { who, lookup, get, put } of callers) {
+      expect(lookup.reads, who).toBeLessThanOrEqual(6);
+      for (const { first, next } of [get, put]) expect(first.reads, who).toBe(next.reads + lookup.reads);
+    }
+  });
+
+  it('of IAM is the look-up at each request', async () => {
+    const listUsers = costOf('Iam', 'ListUsers');
+    expect(await measureAdministration()).toMatchObject({ reads: listUsers.reads + 4 });
   });
 
   it('of HeadObject has no blob in it', () => {

@@ -1,47 +1,25 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fullRights, parseIdentityPolicy } from '../../shared/access/identity-rights.ts';
 import type { IdentityRights } from '../../shared/access/identity.ts';
-import { Sessions, type Session } from '../../shared/access/session-tokens.ts';
-import { Accounts } from '../../shared/accounts/accounts.ts';
-import type { Attributes } from '../../shared/ports/key-value-table.ts';
-import { accountKey } from '../../shared/storage/table/keys/account-keys.ts';
 import { allowing } from '../support/clients/iam.ts';
 import type { Unsigned } from '../support/clients/signer.ts';
-import { CountedBytes, openSecrets, SetClock } from '../support/storage/fixed-deps.ts';
+import { SetClock } from '../support/storage/fixed-deps.ts';
 import { person, PipelineInProcess } from '../support/storage/pipeline-in-process.ts';
+import { openShop, roleSession, userKey, users, type Shop } from './identities.ts';
 import { Meter, MeteredTable } from './metered.ts';
 
 /* What policies, groups and temporary keys cost more than a key with full access, where nothing is free to look at. */
 
-const project = 'shop';
-
 describe('finding out who asks', () => {
-  let meter: Meter;
-  let table: MeteredTable;
-  let clock: SetClock;
-  let accounts: Accounts;
-  let sessions: Sessions;
+  let shop: Shop;
 
   beforeEach(async () => {
-    meter = new Meter();
-    table = new MeteredTable(meter);
-    clock = new SetClock();
-    accounts = new Accounts({ table, secrets: openSecrets, clock });
-    sessions = new Sessions({ secrets: openSecrets, randomness: new CountedBytes() });
-    const users = [{ name: 'ci', keys: [{ accessKeyId: 'AK', secretAccessKey: 'secret' }] }];
-    await accounts.ensure({ project: 'shop@acme', id: project, displayName: 'shop', users });
-    const versions = { v1: { text: allowing('s3:GetObject'), created: 1 } };
-    for (const name of ['reading', 'team'])
-      await table.write([{ key: accountKey.policy(project, name), put: { versions, default: 'v1' } }]);
-    await table.write([{ key: accountKey.group(project, 'crew'), put: { attached: ['reading'], inline: {} } }]);
-    const role = { id: 'ROL1', created: 1, inline: { own: allowing('s3:GetObject') }, attached: [] };
-    await table.write([{ key: accountKey.role(project, 'deploy'), put: role }]);
+    shop = await openShop();
   });
 
-  const userIs = async (attributes: Attributes): Promise<unknown> =>
-    table.write([{ key: accountKey.user(project, 'ci'), put: { created: 1, ...attributes } }]);
   /** Returns the calls of a lookup, after which there are none for as long as it is remembered. */
   const callsOf = async (accessKeyId: string, token?: string): Promise<number> => {
+    const { meter, accounts, clock } = shop;
     meter.take();
     expect(await accounts.find(accessKeyId, 'cached', token)).toBeDefined();
     const { reads } = meter.take();
@@ -50,32 +28,29 @@ describe('finding out who asks', () => {
     expect(meter.take()).toMatchObject({ reads: 0, writes: 0 });
     return reads;
   };
-  const temporary = (session: object): ReturnType<Sessions['begin']> =>
-    sessions.begin({ issued: clock.now(), expires: clock.now() + 3_600_000, ...session } as Session);
 
   it.each([
-    ['whom nothing limits', {}, 0],
-    ['with inline policies', { attached: [], inline: { own: allowing('s3:GetObject') } }, 0],
-    ["with AWS's policies, one of them the boundary", { attached: ['aws/FullAccess'], boundary: 'aws/FullAccess' }, 0],
-    ["with the project's policies, one of them the boundary", { attached: ['reading'], boundary: 'team' }, 1],
-    ['with groups, and what these have', { attached: ['team'], groups: ['crew'] }, 2],
+    ['whom nothing limits', users.unlimited, 0],
+    ['with inline policies', users.inline, 0],
+    ["with AWS's policies, one of them the boundary", users.ofAws, 0],
+    ["with the project's policies, one of them the boundary", users.managed, 1],
+    ['with groups, and what these have', users.groups, 2],
   ])('of a user %s takes key, user, project and customer, and so many calls more', async (_, attributes, more) => {
-    await userIs(attributes);
-    expect(await callsOf('AK')).toBe(4 + more);
+    await shop.userIs(attributes);
+    expect(await callsOf(userKey)).toBe(4 + more);
   });
 
   it('of a temporary key takes those of its parent, which may be remembered', async () => {
-    const { accessKeyId, sessionToken } = await temporary({ kind: 'session', parent: 'AK' });
+    const { accessKeyId, sessionToken } = await shop.temporary({ kind: 'session' });
     expect(await callsOf(accessKeyId, sessionToken)).toBe(4);
     const policies = [allowing('s3:GetObject')];
-    const guest = await temporary({ kind: 'federated', parent: 'AK', name: 'guest', policies });
-    expect(await accounts.find(guest.accessKeyId, 'cached', guest.sessionToken)).toBeDefined();
-    expect(meter.take()).toMatchObject({ reads: 0 });
+    const guest = await shop.temporary({ kind: 'federated', name: 'guest', policies });
+    expect(await shop.accounts.find(guest.accessKeyId, 'cached', guest.sessionToken)).toBeDefined();
+    expect(shop.meter.take()).toMatchObject({ reads: 0 });
   });
 
   it('of a key of a role takes role, project and customer', async () => {
-    const role = { project, name: 'deploy', id: 'ROL1' };
-    const { accessKeyId, sessionToken } = await temporary({ kind: 'role', role, name: 'ci' });
+    const { accessKeyId, sessionToken } = await shop.temporary(roleSession);
     expect(await callsOf(accessKeyId, sessionToken)).toBe(3);
   });
 });

@@ -1,4 +1,5 @@
 import { byteLane } from '../../shared/protocol/operation-table.ts';
+import type { MeasuredCaller } from './identities.ts';
 import type { MeasuredPasses } from './lifecycle.ts';
 import type { Measured } from './measure.ts';
 import type { Cost } from './metered.ts';
@@ -134,7 +135,11 @@ function followDollars(name: string, { writes }: Cost): number {
 /** docs/costs.md */
 export function costsDocument(
   measured: readonly Measured[],
-  { scrub, passes }: { readonly scrub: MeasuredScrub; readonly passes: MeasuredPasses },
+  {
+    scrub,
+    passes,
+    callers,
+  }: { readonly scrub: MeasuredScrub; readonly passes: MeasuredPasses; readonly callers: readonly MeasuredCaller[] },
 ): string {
   const rows = measured.map(({ scenario: { operation, variant }, cost }) => {
     const { reads, readUnits, writes, writeUnits, transactionItems, blobPuts, blobGets, blobDeletes } = cost;
@@ -149,11 +154,22 @@ export function costsDocument(
   const filled = head
     .replace('GOALS', goalRows(measured))
     .replace('SMALL', smallRows())
+    .replace('CALLERS', callerRows(callers))
     .replace('LOG', logRows())
     .replace('SCRUB', scrubRows(scrub))
     .replace('PASSES', passRows(passes))
     .replace('LEFT_OUT', dataDollars(passes.leftOut).toFixed(1));
   return `${filled}\n${rows.join('\n')}\n`;
+}
+
+function callerRows(callers: readonly MeasuredCaller[]): string {
+  return callers
+    .map(({ who, lookup, get, put }) => {
+      const requests = [get, put].flatMap(({ first, next }) => [first.reads, next.reads]);
+      const dollars = dataDollars(lookup).toFixed(2);
+      return `| ${[who, lookup.reads, lookup.readUnits, dollars, ...requests].join(' | ')} |`;
+    })
+    .join('\n');
 }
 
 function goalRows(measured: readonly Measured[]): string {
@@ -237,8 +253,8 @@ GB: two lines of ${logLine} bytes in the control lane, ${byteLaneLog.sampled.toF
 and a batch has ${busyBatch} changes; in a bucket with few changes each is a batch) and, for requests that replace or remove an object, the
 release of its bytes (${releaseDollars.toFixed(2)}: two writes, and a read of three items as of one instant; S3 deletes for free).
 
-Not included: the hourly price of the byte lane, bytes sent to the internet, storage, an access key that a function meets for the first time
-(one read unit), its last use (a line of the log, and two reads and writes at most, in a process and 15 minutes), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
+Not included: the hourly price of the byte lane, bytes sent to the internet, storage, [looking up who asks](#who-asks) where a process does not
+know it, the last use of a key (a line of the log, and two reads and writes at most, in a process and 15 minutes), capacity units of the load balancer (about 0.03 a million requests of 4 KB), public IPv4 addresses of servers,
 CloudWatch alarms, dashboard and traces, the [nightly scrub](#the-nightly-scrub), [lifecycle passes](#lifecycle-passes), and stream
 reads by Lambda, which are free.
 
@@ -252,6 +268,20 @@ A PUT cannot cost less than $6.73 as long as its bytes become an object of S3: C
 cannot cost less than $1.50: CloudFront 1.10, GET 0.40. Permissions and versions depend on the reads of bucket and current version,
 0.25, which must not be stale. Only a way without CloudFront would reach both goals: a load balancer on the internet costs 1.10 less for each
 million requests. It would need TLS, a defence against floods and all operations of the control lane on the servers, and is not built.
+
+## Who asks
+
+A function or server looks up who asks, and remembers it for two seconds: a key that is used less often than that is looked up by each request.
+The permanent key, its user, project and customer are a read each, of a role the role instead of key and user. What a user carries is with the
+user; the groups are read together, and then the managed policies of the project. Reading together takes two units for each item. A temporary key
+is known where its permanent key is, or its role. Dollars are those of a million look-ups; the other columns are table reads.
+
+| who asks | look-up: reads | units | $ | GetObject: first | within two seconds | PutObject: first | within two seconds |
+|---|---|---|---|---|---|---|---|
+CALLERS
+
+Somebody limited costs as much as somebody with full access while remembered. Up to ten groups are one read, and so are up to ten managed
+policies. A change whose body takes longer than that looks up again before it commits, and IAM looks up who asks at each request.
 
 ## Small objects in the table?
 

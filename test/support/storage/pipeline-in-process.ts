@@ -1,7 +1,7 @@
 import { fullRights } from '../../../shared/access/identity-rights.ts';
 import { operations as everyOperation } from '../../../functions/operations.ts';
 import { composeServices } from '../../../functions/compose/services.ts';
-import type { AccessKey, IdentityRights, Project, Projects } from '../../../shared/access/identity.ts';
+import type { AccessKey, AccessKeys, IdentityRights, Project, Projects } from '../../../shared/access/identity.ts';
 import { sessionName } from '../../../shared/access/user-arn.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
@@ -58,7 +58,7 @@ export class PipelineInProcess {
   readonly #pipeline: Pipeline;
   readonly host = 'stillage.test';
 
-  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, other operations, projects other than those of the people, and who takes acts down */
+  /** @param deps another table, a wrapper of the blobs, the clock, other than the default limits, other operations, projects and keys other than those of the people, and who takes acts down */
   constructor(
     people: readonly Person[],
     {
@@ -69,6 +69,7 @@ export class PipelineInProcess {
       operations = everyOperation,
       audit,
       projects: accounts,
+      accessKeys,
       webReader,
     }: {
       table?: MemoryTable;
@@ -78,6 +79,7 @@ export class PipelineInProcess {
       operations?: PipelineDeps['operations'];
       audit?: PipelineDeps['audit'];
       projects?: Projects;
+      accessKeys?: AccessKeys;
       webReader?: WebReader;
     } = {},
   ) {
@@ -117,7 +119,7 @@ export class PipelineInProcess {
       services: this.services,
       operations,
       audit,
-      accessKeys: { find: async (id) => keys.get(id) },
+      accessKeys: accessKeys ?? { find: async (id) => keys.get(id) },
       telemetry: {
         request: () => undefined,
         problem: (...problem) => void this.problems.push(problem),
