@@ -8,7 +8,11 @@ import { costsDocument } from '../test/costs/table.ts';
 /** Returns docs/costs.md for the measured calls. */
 export function costsTable(
   measured: readonly Measured[],
-  besides: { readonly scrub: MeasuredScrub; readonly passes: MeasuredPasses; readonly callers: readonly MeasuredCaller[] },
+  besides: {
+    readonly scrub: MeasuredScrub;
+    readonly passes: MeasuredPasses;
+    readonly callers: readonly MeasuredCaller[];
+  },
 ): string {
   return costsDocument(measured, besides);
 }

@@ -67,7 +67,10 @@ describe('the budget', () => {
 
   it('of whoever is remembered is the same for somebody limited as for somebody with full access', () => {
     const [full, ...others] = callers;
-    expect(full).toMatchObject({ get: { next: { reads: 2, readUnits: 2 } }, put: { next: { reads: 2, readUnits: 2 } } });
+    expect(full).toMatchObject({
+      get: { next: { reads: 2, readUnits: 2 } },
+      put: { next: { reads: 2, readUnits: 2 } },
+    });
     for (const { who, get, put } of others) {
       expect(get.next, who).toEqual(full!.get.next);
       expect(put.next, who).toEqual(full!.put.next);

@@ -54,8 +54,7 @@ export async function openShop(): Promise<Shop> {
   await table.write([{ key: accountKey.role(project, 'deploy'), put: role }]);
   return {
     ...{ meter, table, clock, accounts },
-    userIs: (attributes) =>
-      table.write([{ key: accountKey.user(project, 'ci'), put: { created: 1, ...attributes } }]),
+    userIs: (attributes) => table.write([{ key: accountKey.user(project, 'ci'), put: { created: 1, ...attributes } }]),
     temporary: (session) =>
       sessions.begin({
         ...{ kind: 'session', parent: userKey, issued: clock.now(), expires: clock.now() + 3_600_000 },
