@@ -155,9 +155,9 @@ export const port: number = inject('stillage').endpoint;
     expect(stderr).toMatch(/^stillage: .*npm install @aws-sdk\/client-lambda\n$/);
   });
 
-  it('depends on the engine of the table alone', async () => {
+  it('depends on the engine of the table and the client of PostgreSQL alone', async () => {
     const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { dependencies: object };
-    expect(Object.keys(dependencies)).toEqual(['lmdb']);
+    expect(Object.keys(dependencies)).toEqual(['lmdb', 'pg']);
   });
 });
 
