@@ -1,4 +1,4 @@
-import { Sessions, type Session, type TemporaryKey } from '../../shared/access/session-tokens.ts';
+import { Sessions, type TemporaryKey } from '../../shared/access/session-tokens.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
 import type { Attributes } from '../../shared/ports/key-value-table.ts';
 import { accountKey } from '../../shared/storage/table/keys/account-keys.ts';
@@ -20,13 +20,13 @@ export interface Shop {
   readonly clock: SetClock;
   readonly accounts: Accounts;
   /** Gives the user other attributes. */
-  userIs(attributes: Attributes): Promise<unknown>;
+  readonly userIs: (attributes: Attributes) => Promise<unknown>;
   /** Makes a temporary key of an hour, of the user unless the session says otherwise. */
-  temporary(session: object): Promise<TemporaryKey>;
+  readonly temporary: (session: object) => Promise<TemporaryKey>;
 }
 
 /** What somebody may have attached besides the managed policies of the project. */
-export const inline = { own: allowing('s3:*') };
+const inline = { own: allowing('s3:*') };
 /** The attributes of users, and sessions, that are looked up differently. */
 export const users = {
   unlimited: {},
@@ -59,12 +59,12 @@ export async function openShop(): Promise<Shop> {
       sessions.begin({
         ...{ kind: 'session', parent: userKey, issued: clock.now(), expires: clock.now() + 3_600_000 },
         ...session,
-      } as Session),
+      }),
   };
 }
 
 /** What the same request takes of somebody who is not known yet, and of somebody who was looked up within two seconds. */
-export interface MeasuredRequest {
+interface MeasuredRequest {
   readonly first: Cost;
   readonly next: Cost;
 }
