@@ -62,7 +62,11 @@ export const simulatePrincipalPolicy = iamAction({
     const { items, ...page } = answers.page(numbered, input);
     const results = items.map(async ({ action, resource }) => {
       const asked = action.replace(/^(?:s3|stillage):/, '');
-      const verdict = await prepared.verdict({ action: asked, resource, conditions: (key) => context.get(key) });
+      const verdict = await prepared.verdict(asked, () => ({
+        action: asked,
+        resource,
+        conditions: (key) => context.get(key),
+      }));
       return { EvalActionName: action, EvalResourceName: resource, EvalDecision: decisions[verdict] };
     });
     return { ...page, items: await Promise.all(results) };

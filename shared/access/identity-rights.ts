@@ -73,10 +73,11 @@ export class PreparedRights {
   /**
    * Evaluates the rights. What session policies do not allow is denied, whatever the policy of a bucket allows to their parent, and so is to a
    * role, or a session with policies, what the boundary does not allow.
+   * @param question returns the question. Not called for users with full access, who are most
    */
-  verdict(question: PolicyQuestion): IdentityVerdict | Promise<IdentityVerdict> {
-    if (this.#isFull && !question.action.includes(':')) return 'full';
-    return this.#evaluate(question);
+  verdict(action: string, question: () => PolicyQuestion): IdentityVerdict | Promise<IdentityVerdict> {
+    if (this.#isFull && !action.includes(':')) return 'full';
+    return this.#evaluate(question());
   }
 
   async #evaluate(question: PolicyQuestion): Promise<IdentityVerdict> {

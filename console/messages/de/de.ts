@@ -8,7 +8,6 @@ import { settings, lifecycle, lock, policyFaults } from './settings.ts';
 import { monitoring, alarms } from './monitoring.ts';
 import { website, cors } from './website.ts';
 import { transfers, activity } from './transfers.ts';
-import { people } from './people.ts';
 import { profile } from './profile.ts';
 
 /** German. */
@@ -33,6 +32,5 @@ export const de: Dictionary = {
   alarms,
   transfers,
   activity,
-  people,
   profile,
 };

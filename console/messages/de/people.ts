@@ -1,6 +1,6 @@
-import type { Dictionary } from '../en/en.ts';
+import type { PeopleDictionary } from '../en/people.ts';
 
-export const people: Dictionary['people'] = {
+export const people: PeopleDictionary = {
   title: 'Personen und Schlüssel',
   hint: 'Die Benutzer dieses Projekts außer seinem Root, den nur der Betreiber ändert. Auch Programme sind Benutzer.',
   none: 'Noch keine Benutzer.',

@@ -7,7 +7,6 @@ import { settings, lifecycle, lock, policyFaults } from './settings.ts';
 import { monitoring, alarms } from './monitoring.ts';
 import { website, cors } from './website.ts';
 import { transfers, activity } from './transfers.ts';
-import { people } from './people.ts';
 import { profile } from './profile.ts';
 
 /** English: the dictionary that defines the messages. */
@@ -32,7 +31,6 @@ export const en = {
   alarms,
   transfers,
   activity,
-  people,
   profile,
 };
 

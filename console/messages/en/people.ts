@@ -1,3 +1,6 @@
+import type { Widened } from './en.ts';
+
+/** The texts of *People and keys* alone: the first load has none of them. */
 export const people = {
   title: 'People and keys',
   hint: 'The users of this project, except its root, which only the operator changes. Programs are users, too.',
@@ -172,3 +175,5 @@ export const people = {
   because: { none: 'no policy allows it', denied: 'a policy denies it' },
   withReason: (what: string, why: string) => `${what}: ${why}.`,
 };
+
+export type PeopleDictionary = Widened<typeof people>;

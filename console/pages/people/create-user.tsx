@@ -2,7 +2,7 @@ import { commandsOf } from './confirm.tsx';
 import { showSecret } from './new-key.tsx';
 import { sharedArn } from './policy-words.ts';
 import { ShortFormFields } from './short-form.tsx';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { changes, createKey, perform } from '../../s3/iam.ts';
 import type { IamAction } from '../../s3/iam-action.ts';
 import { go } from '../../session/router.ts';
@@ -34,7 +34,7 @@ export async function createUserDialog(): Promise<void> {
   // The user is there now: what fails from here on is done on their page.
   await attempt(async () => {
     await perform(client, rights);
-    notify(t.value.people.createdNotice(user));
+    notify(people.value.createdNotice(user));
     if (withKey) await showSecret(await createKey(client, user));
   });
   go({ page: 'people', user });
@@ -42,7 +42,7 @@ export async function createUserDialog(): Promise<void> {
 
 function CreateUser({ onMade }: { readonly onMade: (made: Made) => void }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { values, field } = useForm(() => ({
     name: '',
     given: 'limited' as Given,

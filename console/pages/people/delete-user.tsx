@@ -1,5 +1,6 @@
 import { confirm } from './confirm.tsx';
-import { number, t } from '../../messages/messages.ts';
+import { number } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { changes, listAttached, listGroups, listInline, listKeys } from '../../s3/iam.ts';
 import { session } from '../../session/session.ts';
 import { attempt } from '../../ui/notices.tsx';
@@ -7,7 +8,7 @@ import { attempt } from '../../ui/notices.tsx';
 /** Deletes a user with all that keeps them from being deleted, after saying what that is. Returns whether it did. */
 export async function deleteUserDialog(user: string): Promise<boolean> {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   let isDeleted = false;
   await attempt(async () => {
     const [keys, inline, attached, groups] = await Promise.all([

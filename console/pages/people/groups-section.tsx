@@ -1,7 +1,7 @@
 import { choose } from './choose.tsx';
 import { confirm } from './confirm.tsx';
 import { visibleName } from '../../format/names.ts';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { changes, listGroups } from '../../s3/iam.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,7 +11,7 @@ import { attempt, ErrorBox } from '../../ui/notices.tsx';
 /** The groups of a user. */
 export function GroupsSection({ user, onChanged }: { readonly user: string; readonly onChanged: () => void }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { value: groups, error, reload } = useLoaded(() => listGroups(client, user), [client, user]);
   const changed = (isChanged: boolean): void => {
     if (!isChanged) return;

@@ -1,6 +1,7 @@
 import { confirm } from './confirm.tsx';
 import { createKeyDialog } from './new-key.tsx';
-import { date, exactDate, minute, t } from '../../messages/messages.ts';
+import { date, exactDate, minute } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { changes, lastUseOf, listKeys, type AccessKey, type LastUse } from '../../s3/iam.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,7 +13,7 @@ const maxKeys = 2;
 
 /** A key: its id, whether it works, and its age. */
 export function KeyWords({ of: { AccessKeyId, Status, CreateDate } }: { readonly of: AccessKey }) {
-  const texts = t.value.people;
+  const texts = people.value;
   return (
     <span class="row wrap key-words">
       <span class="mono">{AccessKeyId}</span>
@@ -29,7 +30,7 @@ export function KeyWords({ of: { AccessKeyId, Status, CreateDate } }: { readonly
 /** When a key was last used, and what for. */
 function UseWords({ of: id }: { readonly of: string }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { value: known, error } = useLoaded(async () => ({ use: await lastUseOf(client, id) }), [client, id]);
   const said = ({ at, service, region }: LastUse): string => texts.lastUse(minute(at), service.toUpperCase(), region);
   if (known === undefined && error === undefined) return <p class="hint">&nbsp;</p>;
@@ -41,7 +42,7 @@ function UseWords({ of: id }: { readonly of: string }) {
 /** The access keys of a user, which are made, replaced, switched off and deleted. */
 export function KeysSection({ user }: { readonly user: string }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { value: keys, error, reload } = useLoaded(() => listKeys(client, user), [client, user]);
   const active = (keys ?? []).filter(({ Status }) => Status === 'Active');
   const isFull = (keys ?? []).length >= maxKeys;
@@ -83,7 +84,7 @@ function KeyRow({
   readonly onChanged: () => void;
 }) {
   const { UserName, AccessKeyId, Status } = key;
-  const texts = t.value.people;
+  const texts = people.value;
   const isActive = Status === 'Active';
   const isOwn = AccessKeyId === session.value!.accessKeyId;
   const own = isOwn && <p class="note-box">{texts.deactivateOwn}</p>;

@@ -1,5 +1,5 @@
 import { confirm } from './confirm.tsx';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { changes, createKey, type NewKey } from '../../s3/iam.ts';
 import { session } from '../../session/session.ts';
 import { CommandLine } from '../../ui/command-line.tsx';
@@ -8,7 +8,7 @@ import { ask, DialogForm } from '../../ui/dialog.tsx';
 /** Makes a key after a question, and shows its secret once. @param old the key that it replaces, which still works */
 export async function createKeyDialog(user: string, old?: string): Promise<void> {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   let made: NewKey | undefined;
   await confirm(
     {
@@ -27,7 +27,7 @@ export async function createKeyDialog(user: string, old?: string): Promise<void>
 
 /** Shows the secret of a new key, which is let go when the dialog is closed. */
 export async function showSecret({ UserName, AccessKeyId, SecretAccessKey }: NewKey, old?: string): Promise<void> {
-  const texts = t.value.people;
+  const texts = people.value;
   await ask<void>((answer) => (
     <DialogForm
       commands="none"

@@ -7,7 +7,7 @@ import { Refused } from './refused.tsx';
 import { UserPage } from './user-page.tsx';
 import { iamCommand } from '../../format/commands.ts';
 import { visibleName } from '../../format/names.ts';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { changes, listAttached, listGroups, listInline, listKeys, listUsers, type AccessKey } from '../../s3/iam.ts';
 import { addressOf } from '../../session/router.ts';
@@ -27,7 +27,7 @@ export function PeoplePage({ user }: { readonly user?: string }) {
 
 function UsersPage() {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { value: first, error, reload } = useLoaded(() => listUsers(client), [client]);
   const [further, setFurther] = useState<readonly Users[]>([]);
   useEffect(() => setFurther([]), [first]);
@@ -140,7 +140,7 @@ function Cell<Item>({
   readonly children: (item: Item) => ComponentChildren;
 }) {
   if (items === undefined) return <div class="skeleton" />;
-  if (items === null) return <span class="muted">{t.value.people.unknown}</span>;
+  if (items === null) return <span class="muted">{people.value.unknown}</span>;
   if (items.length === 0) return <span class="muted">–</span>;
   return items.map((item, index) => <div key={index}>{children(item)}</div>);
 }

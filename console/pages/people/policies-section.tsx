@@ -4,6 +4,7 @@ import { editPolicy } from './policy-dialog.tsx';
 import { nameOfArn, wordsOfManaged, wordsOfPolicy } from './policy-words.ts';
 import { visibleName } from '../../format/names.ts';
 import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import {
   changes,
   listAttached,
@@ -22,7 +23,7 @@ import { attempt, ErrorBox } from '../../ui/notices.tsx';
 export function PoliciesSection({ user, onChanged }: { readonly user: User; readonly onChanged: () => void }) {
   const { client } = session.value!;
   const name = user.UserName!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { value, error, reload } = useLoaded(async () => {
     const [inline, attached] = await Promise.all([listInline(client, name), listAttached(client, name)]);
     return { inline, attached };

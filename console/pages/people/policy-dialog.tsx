@@ -3,6 +3,7 @@ import { commandsOf } from './confirm.tsx';
 import { jsonFault, pretty, shortFormOf } from './policy-words.ts';
 import { ShortFormFields } from './short-form.tsx';
 import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { isFailure } from '../../s3/failure.ts';
 import { changes, perform, simulate, type Inline, type User } from '../../s3/iam.ts';
 import { session } from '../../session/session.ts';
@@ -42,7 +43,7 @@ function PolicyDialog({
   readonly onSaved: () => void;
 }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const short = before === undefined ? undefined : shortFormOf(before.text);
   const [isJson, setJson] = useState(before !== undefined && short === undefined);
   const { values, field } = useForm(() => ({

@@ -1,5 +1,5 @@
 import { visibleName } from '../../format/names.ts';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { accesses, shortPolicy, type Access } from '../../../shared/documents/short-policy.ts';
 
 /** What the form of policies asks. */
@@ -41,7 +41,7 @@ function prefixIn(statements: readonly Json[], beginning: string): string {
 
 /** Returns a policy in words, a line for each of its statements. */
 export function wordsOfPolicy(text: string): readonly string[] {
-  const texts = t.value.people;
+  const texts = people.value;
   const short = shortFormOf(text);
   if (short !== undefined) return [texts.shortWords[short.access](placeOf(short))];
   const statements = statementsOf(text);
@@ -49,7 +49,7 @@ export function wordsOfPolicy(text: string): readonly string[] {
 }
 
 function wordsOfStatement({ Effect, Action, NotAction, Resource, NotResource, Condition }: Json): string {
-  const texts = t.value.people;
+  const texts = people.value;
   const actions = listOf(Action, NotAction);
   const resources = listOf(Resource, NotResource);
   const words = Effect === 'Deny' ? texts.deny(actions, resources) : texts.allow(actions, resources);
@@ -57,7 +57,7 @@ function wordsOfStatement({ Effect, Action, NotAction, Resource, NotResource, Co
 }
 
 function listOf(some: unknown, others: unknown): string {
-  const texts = t.value.people;
+  const texts = people.value;
   const given = [some ?? others ?? []].flat().filter((each) => typeof each === 'string');
   const names = given.map((each) => visibleName(each.replace(bucketArn, '')));
   if (some === undefined) return texts.allBut(names.join(', '));
@@ -74,7 +74,7 @@ export const sharedArn = (name: string): string => `arn:aws:iam::aws:policy/${na
 
 /** Returns what a managed policy allows; undefined for those of the project. */
 export function wordsOfManaged(arn: string): string | undefined {
-  const known = Object.entries(t.value.people.managedMeanings).find(([name]) => sharedArn(name) === arn);
+  const known = Object.entries(people.value.managedMeanings).find(([name]) => sharedArn(name) === arn);
   return known?.[1];
 }
 
@@ -96,7 +96,7 @@ export function jsonFault(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return t.value.people.notJson((error as Error).message);
+    return people.value.notJson((error as Error).message);
   }
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { placeOf } from './policy-words.ts';
 import { abilities, askRights, wordsOfRight, type Ability, type Outcome } from './rights.ts';
 import { BucketField } from './short-form.tsx';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { useForm, useSaving } from '../../ui/form.ts';
@@ -13,7 +13,7 @@ import { TextField } from '../../ui/text-field.tsx';
 /** Says what a user may do in a bucket. @param round another number when the rights have changed */
 export function RightsSection({ arn, round }: { readonly arn: string; readonly round: number }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { values, field } = useForm(() => ({ bucket: '', prefix: '' }));
   const [answer, setAnswer] = useState<{
     readonly place: string;

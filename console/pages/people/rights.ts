@@ -1,4 +1,4 @@
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import type { S3Client } from '../../s3/client.ts';
 import { simulate } from '../../s3/iam.ts';
 
@@ -54,7 +54,7 @@ export function outcomeOf(decisions: readonly (string | undefined)[]): Outcome {
 
 /** Returns whether somebody may do something, in a sentence. */
 export function wordsOfRight(ability: Ability, outcome: Outcome): string {
-  const texts = t.value.people;
+  const texts = people.value;
   const { may, mayNot } = texts.abilities[ability];
   if (outcome === 'yes') return may;
   if (outcome === 'some') return texts.partly;

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { ShortForm } from './policy-words.ts';
-import { t } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { buckets, loadBuckets } from '../../session/known-buckets.ts';
 import { named, Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
@@ -10,7 +10,7 @@ type Input<T> = { readonly [K in keyof T]: { readonly value: T[K]; readonly onIn
 
 /** The field for a bucket: one of the list, or where the caller may not list them, any. */
 export function BucketField({ value, onInput }: Input<ShortForm>['bucket']) {
-  const label = t.value.people.bucket;
+  const label = people.value.bucket;
   useEffect(() => void loadBuckets(), []);
   const names = (buckets.value ?? []).map(({ name }) => name);
   const isChosen = value !== '' && names.includes(value);
@@ -25,7 +25,7 @@ export function BucketField({ value, onInput }: Input<ShortForm>['bucket']) {
 
 /** The fields of the form of policies. */
 export function ShortFormFields({ bucket, prefix, access }: Input<ShortForm>) {
-  const texts = t.value.people;
+  const texts = people.value;
   return (
     <>
       <BucketField {...bucket} />

@@ -7,7 +7,8 @@ import { nameOfArn } from './policy-words.ts';
 import { Refused } from './refused.tsx';
 import { RightsSection } from './rights-section.tsx';
 import { visibleName } from '../../format/names.ts';
-import { date, exactDate, t } from '../../messages/messages.ts';
+import { date, exactDate } from '../../messages/messages.ts';
+import { people } from '../../messages/people.ts';
 import { getUser } from '../../s3/iam.ts';
 import { addressOf, go } from '../../session/router.ts';
 import { session } from '../../session/session.ts';
@@ -18,7 +19,7 @@ import { useLoaded } from '../../ui/loaded.ts';
 /** A user: keys, policies, groups, and what they may do. */
 export function UserPage({ user: name }: { readonly user: string }) {
   const { client } = session.value!;
-  const texts = t.value.people;
+  const texts = people.value;
   const { value: user, error, reload } = useLoaded(() => getUser(client, name), [client, name]);
   const [round, setRound] = useState(0);
   const changed = (): void => setRound((before) => before + 1);

@@ -39,12 +39,35 @@ interface Deps extends Pick<Services, 'buckets' | 'projects' | 'uploads'> {
   readonly trace?: Pick<RequestTrace, 'aclRequired'>;
 }
 
-/** The facts that depend on the caller and the request alone. An unchanged policy is the same object. */
-interface KnownCaller {
-  readonly facts: ConditionFacts;
-  readonly prepared: Readonly<Record<Grants, Map<Policy, PreparedPolicy>>>;
+/** What depends on the caller and the request alone, made when it is first needed: most requests need none of it. */
+class KnownCaller {
   /** Undefined for anonymous callers. */
   readonly rights: PreparedRights | undefined;
+  readonly #request: KnownRequest;
+  readonly #caller: Caller;
+  readonly #budget: EventLoopBudget;
+  #facts: ConditionFacts | undefined;
+  /** An unchanged policy is the same object. */
+  #prepared: Record<Grants, Map<Policy, PreparedPolicy>> | undefined;
+
+  constructor(caller: Caller, request: KnownRequest, budget: EventLoopBudget) {
+    this.#caller = caller;
+    this.#request = request;
+    this.#budget = budget;
+    this.rights = caller.kind === 'user' ? new PreparedRights(caller.rights, budget) : undefined;
+  }
+
+  get facts(): ConditionFacts {
+    return (this.#facts ??= new ConditionFacts({ ...this.#request, caller: this.#caller }));
+  }
+
+  /** Returns the statements of a bucket's policy that may be about the caller. */
+  prepared(policy: Policy, project: string, grants: Grants): PreparedPolicy {
+    const { [grants]: known } = (this.#prepared ??= { all: new Map(), 'to the user': new Map() });
+    const found = known.get(policy) ?? new PreparedPolicy(rulesFor(policy, this.#caller, project, grants), this.#budget);
+    known.set(policy, found);
+    return found;
+  }
 }
 
 /**
@@ -55,7 +78,7 @@ export class RequestAuthoriser {
   readonly #deps: Deps;
   readonly #request: KnownRequest;
   readonly #budget: EventLoopBudget;
-  /** The facts per caller, shared by all questions. */
+  /** Shared by all questions. */
   readonly #known = new Map<Caller, KnownCaller>();
 
   constructor(deps: Deps, request: KnownRequest) {
@@ -152,18 +175,18 @@ export class RequestAuthoriser {
 
   #identity(question: Question, ground: Ground): IdentityVerdict | Promise<IdentityVerdict> {
     const { bucket } = ground;
-    const { facts, rights } = this.#knownOf(ground.caller);
+    const known = this.#knownOf(ground.caller);
     const { action, key, newBucket = bucket?.name, resource } = question;
-    return rights!.verdict({
+    return known.rights!.verdict(action, () => ({
       action,
       resource: resource ?? arnOf(action, newBucket, key),
-      conditions: facts.about({
+      conditions: known.facts.about({
         question,
         accounts: () => this.#namesOf(bucket),
         tags: async () => (bucket ? this.#tags(question, ground, bucket) : []),
         upload: async () => bucket && this.#upload(question, bucket),
       }),
-    });
+    }));
   }
 
   async #policy(
@@ -175,15 +198,11 @@ export class RequestAuthoriser {
     const found = await bucketPolicy(bucket, this.#deps);
     if (found === undefined) return 'none';
     const { action, key } = question;
-    const { facts, prepared } = this.#knownOf(ground.caller);
-    const policy =
-      prepared[grants].get(found.policy) ??
-      new PreparedPolicy(rulesFor(found.policy, ground.caller, bucket.project, grants), this.#budget);
-    prepared[grants].set(found.policy, policy);
-    const verdict = await policy.verdict({
+    const known = this.#knownOf(ground.caller);
+    const verdict = await known.prepared(found.policy, bucket.project, grants).verdict({
       action,
       resource: resourceOf(action, bucket.name, key),
-      conditions: facts.about({
+      conditions: known.facts.about({
         question,
         accounts: () => this.#namesOf(bucket),
         tags: () => this.#tags(question, ground, bucket),
@@ -220,11 +239,7 @@ export class RequestAuthoriser {
   }
 
   #knownOf(caller: Caller): KnownCaller {
-    const known = this.#known.get(caller) ?? {
-      facts: new ConditionFacts({ ...this.#request, caller }),
-      prepared: { all: new Map<Policy, PreparedPolicy>(), 'to the user': new Map<Policy, PreparedPolicy>() },
-      rights: caller.kind === 'user' ? new PreparedRights(caller.rights, this.#budget) : undefined,
-    };
+    const known = this.#known.get(caller) ?? new KnownCaller(caller, this.#request, this.#budget);
     this.#known.set(caller, known);
     return known;
   }
