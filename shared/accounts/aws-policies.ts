@@ -11,6 +11,8 @@ export const awsPolicies: ReadonlyMap<string, string> = new Map([
     'AmazonS3ReadOnlyAccess',
     policy(['s3:Get*', 's3:List*', 's3:Describe*', 's3-object-lambda:Get*', 's3-object-lambda:List*']),
   ],
+  ['AdministratorAccess', policy(['*'])],
+  ['IAMFullAccess', policy(['iam:*'])],
   [
     'IAMReadOnlyAccess',
     policy([

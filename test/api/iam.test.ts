@@ -353,9 +353,11 @@ describe.runIf(isAdministered)('Iam', () => {
     it('of AWS are there, and are not changed', async () => {
       const { Policies } = await iam.send(new ListPoliciesCommand({ Scope: 'AWS' }));
       expect(Policies!.map(({ PolicyName }) => PolicyName)).toEqual([
+        'AdministratorAccess',
         'AmazonS3FullAccess',
         'AmazonS3ReadOnlyAccess',
         'FullAccess',
+        'IAMFullAccess',
         'IAMReadOnlyAccess',
       ]);
       const { Policy } = await iam.send(new GetPolicyCommand({ PolicyArn: readOnly }));

@@ -135,6 +135,8 @@ export const people: PeopleDictionary = {
     FullAccess: 'Alles in allen Buckets und in der Konsole, aber keine Benutzer und Schlüssel',
     AmazonS3FullAccess: 'Alles in allen Buckets',
     AmazonS3ReadOnlyAccess: 'Alles in allen Buckets lesen',
+    AdministratorAccess: 'Alles in allen Buckets, und Benutzer und Schlüssel verwalten',
+    IAMFullAccess: 'Benutzer, Schlüssel und Richtlinien verwalten',
     IAMReadOnlyAccess: 'Benutzer, Schlüssel und Richtlinien sehen',
   },
   shortWords: {

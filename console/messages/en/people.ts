@@ -133,6 +133,8 @@ export const people = {
     FullAccess: 'Everything in all buckets and in the console, but no users and keys',
     AmazonS3FullAccess: 'Everything in all buckets',
     AmazonS3ReadOnlyAccess: 'Read everything in all buckets',
+    AdministratorAccess: 'Everything in all buckets, and manage users and keys',
+    IAMFullAccess: 'Manage users, keys and policies',
     IAMReadOnlyAccess: 'See users, keys and policies',
   },
   shortWords: {
