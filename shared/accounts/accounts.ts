@@ -3,6 +3,7 @@ import type { Attribute, Attributes, ItemKey, KeyValueTable } from '../ports/key
 import type { Secrets } from '../ports/secrets.ts';
 import { accountNumber, numbered, projectOfNumber } from './account-numbers.ts';
 import { decodePrivileges, decodeProject, decodeUserId, pathOf } from './account-items.ts';
+import { RememberedPolicies } from './remembered-policies.ts';
 import { decodeCarriedByRole, decodeCarriedByUser, parsed, readRights } from './identity-items.ts';
 import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { parseProjectName } from '../access/account-names.ts';
@@ -51,12 +52,14 @@ export class Accounts implements AccessKeys, Projects {
   readonly #table: KeyValueTable;
   readonly #secrets: Secrets;
   readonly #clock: Clock;
+  readonly #policies: RememberedPolicies;
   readonly #cache = new Map<string, { readonly readAt: number; readonly found: Promise<Found | undefined> }>();
 
   constructor(deps: { table: KeyValueTable; secrets: Secrets; clock: Clock }) {
     this.#table = deps.table;
     this.#secrets = deps.secrets;
     this.#clock = deps.clock;
+    this.#policies = new RememberedPolicies(deps.table);
   }
 
   async find(
@@ -188,7 +191,12 @@ export class Accounts implements AccessKeys, Projects {
     if (projectItem === undefined || userItem === undefined) return undefined;
     const [customerItem, rights] = await Promise.all([
       this.#table.get(accountKey.customer(projectItem['customer'] as string)),
-      readRights(this.#table, id, decodeCarriedByUser(userItem), projectItem['root'] === name),
+      readRights(
+        this.#policies.of(id, projectItem['r']),
+        id,
+        decodeCarriedByUser(userItem),
+        projectItem['root'] === name,
+      ),
     ]);
     const secret = Buffer.from(await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId)).toString();
     return {
@@ -226,7 +234,7 @@ export class Accounts implements AccessKeys, Projects {
     const customer = accountKey.customer(projectItem['customer'] as string);
     const [customerItem, rights] = await Promise.all([
       this.#table.get(customer),
-      readRights(this.#table, project, decodeCarriedByRole(item)),
+      readRights(this.#policies.of(project, projectItem['r']), project, decodeCarriedByRole(item)),
     ]);
     return {
       ends: Infinity,

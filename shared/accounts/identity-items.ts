@@ -8,9 +8,10 @@ import {
 } from '../access/identity-rights.ts';
 import type { IdentityRights } from '../access/identity.ts';
 import type { IdentityPolicy } from '../access/policies/policy-rule.ts';
-import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, ItemKey } from '../ports/key-value-table.ts';
 import { accountKey } from '../storage/table/keys/account-keys.ts';
 import { awsPolicies } from './aws-policies.ts';
+import type { ItemReader } from './remembered-policies.ts';
 
 /** The name of the managed policy that users have unless others are attached. */
 const fullAccessRef = 'aws/FullAccess';
@@ -81,7 +82,7 @@ function textInForce(item: Attributes): string {
  * are as they were need not ask for these.
  */
 export async function readRights(
-  table: KeyValueTable,
+  table: ItemReader,
   project: string,
   { inline, attached, groups, boundary }: CarriedByUser,
   isRoot = false,
@@ -117,7 +118,7 @@ export async function readRights(
   };
 }
 
-async function readAll(table: KeyValueTable, keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
+async function readAll(table: ItemReader, keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]> {
   const found: (Attributes | undefined)[] = [];
   for (let at = 0; at < keys.length; at += 10) found.push(...(await table.getTogether(keys.slice(at, at + 10))));
   return found;

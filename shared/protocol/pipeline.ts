@@ -226,7 +226,7 @@ export class Pipeline {
       secure: request.secure,
       tlsVersion: request.tlsVersion,
       region: settings.region,
-      signedAt: signingTime(scheme, request, form),
+      signedAt: () => signingTime(scheme, request, form),
       fields: request.fields,
     };
     const origin = {

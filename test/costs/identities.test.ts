@@ -26,8 +26,13 @@ describe('finding out who asks', () => {
     clock.time += 1999;
     expect(await accounts.find(accessKeyId, 'cached', token)).toBeDefined();
     expect(meter.take()).toMatchObject({ reads: 0, writes: 0 });
+    clock.time += 1;
+    expect(await accounts.find(accessKeyId, 'cached', token)).toBeDefined();
+    again = meter.take().reads;
     return reads;
   };
+  /** The calls of another lookup after that time. */
+  let again: number;
 
   it.each([
     ['whom nothing limits', users.unlimited, 0],
@@ -38,6 +43,8 @@ describe('finding out who asks', () => {
   ])('of a user %s takes key, user, project and customer, and so many calls more', async (_, attributes, more) => {
     await shop.userIs(attributes);
     expect(await callsOf(userKey)).toBe(4 + more);
+    // Groups and policies are remembered until one of the project changes.
+    expect(again).toBe(4);
   });
 
   it('of a temporary key takes those of its parent, which may be remembered', async () => {

@@ -274,13 +274,14 @@ million requests. It would need TLS, a defence against floods and all operations
 A function or server looks up who asks, and remembers it for two seconds: a key that is used less often than that is looked up by each request.
 The permanent key, its user, project and customer are a read each, of a role the role instead of key and user. What a user carries is with the
 user; the groups are read together, and then the managed policies of the project. Reading together takes two units for each item. A temporary key
-is known where its permanent key is, or its role. Dollars are those of a million look-ups; the other columns are table reads.
+is known where its permanent key is, or its role. Groups and policies are remembered until a user, group or policy of the project changes,
+so that who carries some is then looked up by as many reads as who has full access. Dollars are those of a million look-ups; the other columns are table reads.
 
 | who asks | look-up: reads | units | $ | GetObject: first | within two seconds | PutObject: first | within two seconds |
 |---|---|---|---|---|---|---|---|
 CALLERS
 
-Somebody limited costs as much as somebody with full access while remembered. Up to ten groups are one read, and so are up to ten managed
+Somebody limited costs as much as somebody with full access while they, or their groups and policies, are remembered. Up to ten groups are one read, and so are up to ten managed
 policies. A change whose body takes longer than that looks up again before it commits, and IAM looks up who asks at each request.
 
 ## Small objects in the table?

@@ -96,6 +96,8 @@ export const conditionFields: readonly string[] = [
   ...sourcePrefixes.flatMap((prefix) => comparisons.map((name) => fieldOf(prefix, name))),
 ];
 
+const lowerConditionFields = conditionFields.map((field) => field.toLowerCase());
+
 function fieldOf(prefix: string, name: ConditionName): string {
   const { field } = conditions[name];
   return prefix === '' ? field : prefix + field.toLowerCase();
@@ -111,13 +113,16 @@ export interface ConditionRow<Read> {
 
 /** Returns the row of an operation that evaluates these conditions on its object. */
 function row<Name extends ConditionName>(names: readonly Name[], prefix = ''): ConditionRow<Conditions<Name>> {
-  const known = names.map((name) => ({ name, ...conditions[name], field: fieldOf(prefix, name) }));
+  const known = names.map((name) => {
+    const field = fieldOf(prefix, name);
+    return { name, ...conditions[name], field, lower: field.toLowerCase() };
+  });
   return {
     evaluates: (field, value) => known.some((one) => one.field === field && one.covers?.(value) !== false),
     read: (fields) => {
       const read: Record<string, unknown> = { prefix };
-      for (const { name, field, read: parse } of known) {
-        const value = fields.get(field.toLowerCase());
+      for (const { name, lower, read: parse } of known) {
+        const value = fields.get(lower);
         read[name] = value === undefined ? undefined : parse(value);
       }
       return read as Conditions<Name>;
@@ -157,8 +162,8 @@ export const evaluated = {
 
 /** Returns the first condition in the fields that an operation does not evaluate. */
 export function firstDropped(fields: Fields, row: ConditionRow<unknown> | undefined): string | undefined {
-  return conditionFields.find((field) => {
-    const value = fields.get(field.toLowerCase());
+  return conditionFields.find((field, at) => {
+    const value = fields.get(lowerConditionFields[at]!);
     return value !== undefined && row?.evaluates(field, value) !== true;
   });
 }

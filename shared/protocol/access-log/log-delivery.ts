@@ -168,7 +168,7 @@ export class LogDelivery {
       secure: true,
       tlsVersion: undefined,
       region: settings.region,
-      signedAt: undefined,
+      signedAt: () => undefined,
       fields: new Fields(),
     });
     try {

@@ -26,8 +26,8 @@ export interface KnownRequest {
   readonly tlsVersion: string | undefined;
   /** The region of the deployment. */
   readonly region: string;
-  /** The time of a signature of version 4, in milliseconds since the epoch. */
-  readonly signedAt: number | undefined;
+  /** Returns the time of a signature of version 4, in milliseconds since the epoch. */
+  readonly signedAt: () => number | undefined;
   readonly fields: Fields;
 }
 
@@ -152,7 +152,10 @@ const requestFacts: Readonly<Record<RequestKey, RequestFact>> = {
   'aws:username': ({ caller }) => (caller.kind === 'user' && !caller.role ? caller.name : undefined),
   'aws:viaawsservice': () => 'false',
   's3:authtype': ({ scheme }) => schemes[scheme].type,
-  's3:signatureage': ({ signedAt, time }) => (signedAt === undefined ? undefined : String(time - signedAt)),
+  's3:signatureage': ({ signedAt, time }) => {
+    const at = signedAt();
+    return at === undefined ? undefined : String(time - at);
+  },
   's3:signatureversion': ({ scheme }) => schemes[scheme].version,
   's3:tlsversion': ({ tlsVersion }) => tlsVersion,
   's3:x-amz-content-sha256': ({ fields }) => fields.get('x-amz-content-sha256'),
