@@ -12,10 +12,7 @@ const most = 500;
  */
 export class RememberedPolicies {
   readonly #table: ItemReader;
-  readonly #projects = new Map<
-    string,
-    { readonly token: Attribute; readonly items: Map<string, Attributes> }
-  >();
+  readonly #projects = new Map<string, { readonly token: Attribute; readonly items: Map<string, Attributes> }>();
   #size = 0;
 
   constructor(table: ItemReader) {
