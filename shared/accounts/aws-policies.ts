@@ -12,6 +12,10 @@ export const awsPolicies: ReadonlyMap<string, string> = new Map([
     policy(['s3:Get*', 's3:List*', 's3:Describe*', 's3-object-lambda:Get*', 's3-object-lambda:List*']),
   ],
   [
+    'AWSCloudTrail_ReadOnlyAccess',
+    policy(['cloudtrail:Get*', 'cloudtrail:Describe*', 'cloudtrail:List*', 'cloudtrail:LookupEvents']),
+  ],
+  [
     'IAMReadOnlyAccess',
     policy([
       'iam:GenerateCredentialReport',

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import { day, second } from '../ports/durations.ts';
-import type { KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { inParallel } from '../storage/concurrency.ts';
 import { auditKey } from '../storage/table/keys/audit-keys.ts';
@@ -19,7 +19,7 @@ const maxData = 1000;
 const maxRefusedData = 200;
 /** Characters of the arguments of a command that are kept. */
 const maxGiven = 8 * 1024;
-/** Records of one write: a transaction of any table takes them. */
+/** Records of one write: a transaction of any table takes them, twice each. */
 const batch = 25;
 /** Batches that are written at a time: they share commits. */
 const concurrency = 4;
@@ -78,10 +78,10 @@ export class AuditLog implements Auditor {
     const { table, clock } = this.#deps;
     const batches = this.#batches();
     await inParallel(batches, concurrency, async (records) => {
-      const changes = records.map((record) => ({
-        key: auditKey.record(dayOf(record.time), record.time, record.id),
-        put: { record: JSON.stringify(record) },
-      }));
+      const changes = records.flatMap((record) => {
+        const put = { record: JSON.stringify(record) };
+        return keysOf(record).map((key) => ({ key, put }));
+      });
       // Twice is once: a record has its place.
       const isWritten = await settled(table.write(changes)).catch(() =>
         settled(table.write(changes)).catch(() => false),
@@ -113,7 +113,8 @@ export class AuditLog implements Auditor {
     for (let back = days + lookBack; back > days; back -= 1) {
       const partition = auditKey.partition(dayOf(today - back * day));
       for await (const items of partitionPages(table, partition, { limit: batch })) {
-        if (items.length > 0) await bestEffort(table.write(items.map(({ key }) => ({ key, delete: true }) as const)));
+        const keys = items.flatMap(({ attributes }) => keysOf(recordIn(attributes)));
+        if (items.length > 0) await bestEffort(table.write(keys.map((key) => ({ key, delete: true }) as const)));
         left -= items.length;
         if (left <= 0) return false;
       }
@@ -134,6 +135,17 @@ export class AuditLog implements Auditor {
     for (const { data } of acts) this.lost[data === undefined ? 'management' : 'data'] += 1;
     this.#unreported += acts.length;
   }
+}
+
+/** Returns where a record is: in its day and, for the project that it concerns, among those of the project. */
+function keysOf({ time, id, project, data }: AuditRecord): readonly ItemKey[] {
+  const ofDay = auditKey.record(dayOf(time), time, id);
+  return project === undefined || data !== undefined ? [ofDay] : [ofDay, auditKey.recordOf(project, time, id)];
+}
+
+/** Returns the record that an item holds. */
+export function recordIn(attributes: Attributes): AuditRecord {
+  return JSON.parse(attributes['record'] as string) as AuditRecord;
 }
 
 /** How many there may be in a second. */
@@ -194,7 +206,7 @@ export async function auditPage(
   for (let left = pageSize; today <= dayOf(to); today = dayOf(beginningOf(today) + day), after = '') {
     const page = await table.query(auditKey.partition(today), { limit: left, ...(after !== '' && { after }) });
     for (const { attributes } of page.items) {
-      const record = JSON.parse(attributes['record'] as string) as AuditRecord;
+      const record = recordIn(attributes);
       const isAsked =
         record.time <= to &&
         (project === undefined || record.project === project) &&

@@ -135,6 +135,7 @@ export const people: Dictionary['people'] = {
     FullAccess: 'Alles in allen Buckets und in der Konsole, aber keine Benutzer und Schlüssel',
     AmazonS3FullAccess: 'Alles in allen Buckets',
     AmazonS3ReadOnlyAccess: 'Alles in allen Buckets lesen',
+    AWSCloudTrail_ReadOnlyAccess: 'Das Protokoll sehen, wer was geändert hat',
     IAMReadOnlyAccess: 'Benutzer, Schlüssel und Richtlinien sehen',
   },
   shortWords: {

@@ -130,6 +130,7 @@ export const people = {
     FullAccess: 'Everything in all buckets and in the console, but no users and keys',
     AmazonS3FullAccess: 'Everything in all buckets',
     AmazonS3ReadOnlyAccess: 'Read everything in all buckets',
+    AWSCloudTrail_ReadOnlyAccess: 'See the log of who changed what',
     IAMReadOnlyAccess: 'See users, keys and policies',
   },
   shortWords: {
