@@ -41,6 +41,8 @@ interface AccessKey extends Stored {
   readonly user: string;
   /** When it ends. */
   readonly until?: number;
+  /** Its last use, to a quarter of an hour. */
+  readonly used?: { readonly at: number; readonly service: string };
 }
 
 interface Bucket {

@@ -71,6 +71,9 @@ export const operators: OperatorsDictionary = {
   keys: 'Zugriffsschlüssel',
   key: 'Zugriffsschlüssel',
   noKeys: 'Keine Zugriffsschlüssel.',
+  lastUsed: 'Zuletzt benutzt',
+  noUse: 'Keine bekannt',
+  usedFor: (when, service) => `${when}, ${service}`,
   ends: 'Endet',
 
   suspend: 'Sperren',

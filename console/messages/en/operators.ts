@@ -71,6 +71,9 @@ export const operators = {
   keys: 'Access keys',
   key: 'Access key',
   noKeys: 'No access keys.',
+  lastUsed: 'Last used',
+  noUse: 'No use known',
+  usedFor: (when: string, service: string) => `${when}, ${service}`,
   ends: 'Ends',
 
   suspend: 'Suspend',

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { AdminApi } from '../../../functions/admin/admin-api.ts';
+import { AdminApi, isLoopback } from '../../../functions/admin/admin-api.ts';
 import type { AdministrationCommand, AdministrationDeps } from '../../../functions/admin/command.ts';
 import type { Auditor } from '../../../shared/audit/audit-record.ts';
 import type { Operators } from '../../../shared/accounts/operators.ts';
@@ -35,21 +35,32 @@ interface Administered {
 /** The loopback address, which other machines cannot reach. */
 const host = '127.0.0.1';
 
+/** Where it listens, and how browsers reach it. */
+interface AdminAddresses {
+  readonly adminPort: number;
+  /** The origin at which a proxy stands before it. */
+  readonly adminUrl?: string | undefined;
+  /** Of the proxies whose X-Forwarded-* headers are trusted. */
+  readonly trustProxy: readonly string[];
+}
+
 /**
  * Carries out administrative commands over HTTP, on a separate port of this machine, and serves the operators' page there.
  * @throws OperatorError if the port is taken
  */
 export async function startAdminServer(
-  port: number,
+  { adminPort: port, adminUrl, trustProxy }: AdminAddresses,
   { telemetry, ...administered }: Administered,
 ): Promise<AdminServer> {
   const { limits } = administered.administration.settings;
-  const api = new AdminApi({ ...administered, telemetry });
+  const proxy = adminUrl === undefined ? undefined : new URL(adminUrl);
+  const api = new AdminApi({ ...administered, telemetry, origin: proxy?.origin });
   const page = await operatorsPage(telemetry);
   // Keeps out web pages in a browser of this machine whose host name resolves to this address (DNS rebinding).
   const handler: Handler = {
     handle: async (request) => {
-      if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(request.fields.get('host') ?? '')) return misdirected;
+      const asked = request.fields.get('host') ?? '';
+      if (!isLoopback(asked) && asked.toLowerCase() !== proxy?.host) return misdirected;
       return (await page?.(request)) ?? api.handle(request);
     },
   };
@@ -57,7 +68,7 @@ export async function startAdminServer(
   const server = createServer(serverOptions(limits));
   listenToRequests(
     server,
-    nodeHttpListener(handler, { proxies: new TrustedProxies([]), limits, keepAlive: () => !isClosing, telemetry }),
+    nodeHttpListener(handler, { proxies: new TrustedProxies(proxy ? trustProxy : []), limits, keepAlive: () => !isClosing, telemetry }),
   );
   const close = closing(server);
   return {
@@ -72,5 +83,5 @@ export async function startAdminServer(
 const misdirected = {
   status: 421,
   fields: new Fields([['content-type', 'text/plain; charset=utf-8']]),
-  body: 'Ask at 127.0.0.1 or localhost.\n',
+  body: 'Ask at 127.0.0.1 or localhost, or at --admin-url.\n',
 };
