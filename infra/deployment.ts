@@ -106,7 +106,8 @@ export class Deployment extends Construct {
         ...stack('admin', 'administration over HTTP'),
         ...{ data: this.data, endpoint: this.edge.endpoint, function: admin },
       });
-      this.admin.addDependency(this.api);
+      // Its role lets API Gateway write logs.
+      this.admin.addStackDependency(this.api);
     }
     if (console && this.console) {
       const endpoint = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? this.edge.endpoint;

@@ -20,6 +20,8 @@ let api: Server;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stillage-cloud-admin-'));
+  // The program keeps the environment that it begins with, which is not to be that of a function.
+  await runWarm(['--help']);
   under = await AdministrationUnderTest.start({ isOverHttp: true });
   api = createServer((request, response) => {
     pass(request, response).catch(() => response.destroy());

@@ -38,11 +38,11 @@ describe('the stack of the API of operators', () => {
     const statements = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
     expect(statements.map(({ Sid }) => Sid).toSorted()).toEqual(['Log', 'Secret', 'Table', 'Trace']);
     expect(statements.find(({ Sid }) => Sid === 'Table')!.Action).toEqual([
-      'dynamodb:GetItem',
-      'dynamodb:Query',
-      'dynamodb:PutItem',
-      'dynamodb:DeleteItem',
       'dynamodb:ConditionCheckItem',
+      'dynamodb:DeleteItem',
+      'dynamodb:GetItem',
+      'dynamodb:PutItem',
+      'dynamodb:Query',
     ]);
   });
 });

@@ -12,14 +12,6 @@ import { result } from '../../../functions/admin/results.ts';
 import { family, verb } from '../command.ts';
 import type { Operand } from '../operands.ts';
 
-const operator: Operand = ['<operator>', 'name of the operator', checked((name) => checkName('operator', name))];
-
-const scope = list(
-  read((text, refuse) => (scopes.some((one) => one === text) ? text : refuse(`Must be one of ${scopes.join(', ')}.`))),
-);
-
-const lifetime = duration.check(z.minimum(second, 'Must be at least 1s.'));
-
 const columns: readonly Column<OperatorRecord>[] = [
   ['OPERATOR', (one) => one.operator],
   ['SCOPES', (one) => one.scopes.join(',')],
@@ -62,6 +54,11 @@ export const operatorCommands = {
 
 /** Returns `stillage operator`. */
 export function operatorFamily(): Command {
+  const operator: Operand = ['<operator>', 'name of the operator', checked((name) => checkName('operator', name))];
+  const scope = list(
+    read((text, refuse) => (scopes.some((one) => one === text) ? text : refuse(`Must be one of ${scopes.join(', ')}.`))),
+  );
+  const lifetime = duration.check(z.minimum(second, 'Must be at least 1s.'));
   return family('operator', 'Manage operators, who administer the service over HTTP', [
     verb<{ scope?: readonly Scope[]; lifetime?: number }>({
       name: 'create',
