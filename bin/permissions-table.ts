@@ -45,6 +45,7 @@ const plain: Sample = {
     'x-amz-copy-source': 'source-bucket/source-key',
     'x-amz-object-attributes': 'ETag',
     'x-amz-rename-source': 'source-key',
+    'x-amz-target': 'CloudTrail_20131101.LookupEvents',
   },
 };
 

@@ -35,6 +35,7 @@ export * from './bucket/preflight.ts';
 export * from './bucket/public-access-block.ts';
 export * from './bucket/stubs.ts';
 export { iam } from './iam/iam.ts';
+export { lookupEvents } from './cloudtrail/lookup-events.ts';
 export * from './multipart/abort-multipart-upload.ts';
 export * from './multipart/complete-multipart-upload.ts';
 export * from './multipart/create-multipart-upload.ts';

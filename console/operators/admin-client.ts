@@ -41,6 +41,8 @@ interface AccessKey extends Stored {
   readonly user: string;
   /** When it ends. */
   readonly until?: number;
+  /** Its last use, to a quarter of an hour. */
+  readonly used?: { readonly at: number; readonly service: string };
 }
 
 interface Bucket {
@@ -75,7 +77,8 @@ export type Actor =
   | { readonly kind: 'user'; readonly user: string; readonly key: string }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'operator'; readonly operator: string }
-  | { readonly kind: 'machine'; readonly user: string };
+  | { readonly kind: 'machine'; readonly user: string }
+  | { readonly kind: 'invoker' };
 
 /** An entry of the audit log. */
 export interface AuditRecord {

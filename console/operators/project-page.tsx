@@ -123,16 +123,20 @@ function Keys({ project }: { readonly project: string }) {
           { title: words.key },
           { title: words.user, class: 'hide-narrow' },
           { title: words.created, class: 'hide-narrow' },
+          { title: words.lastUsed, class: 'hide-narrow' },
           { title: words.ends, class: 'hide-narrow' },
           { title: words.status },
         ]}
         empty={<p class="muted">{words.noKeys}</p>}
-        row={({ accessKeyId, user, created, until, suspended }) => (
+        row={({ accessKeyId, user, created, used, until, suspended }) => (
           <tr key={accessKeyId}>
             <td class="mono">{visibleName(accessKeyId)}</td>
             <td class="hide-narrow">{visibleName(user)}</td>
             <td class="hide-narrow" title={exactDate(created)}>
               {date(created)}
+            </td>
+            <td class="hide-narrow" title={used === undefined ? undefined : exactDate(used.at)}>
+              {used === undefined ? words.noUse : words.usedFor(date(used.at), used.service.toUpperCase())}
             </td>
             <td class="hide-narrow" title={until === undefined ? undefined : exactDate(until)}>
               {until === undefined ? words.never : date(until)}

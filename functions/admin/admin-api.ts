@@ -39,6 +39,8 @@ interface AdminApiDeps {
   readonly telemetry: Telemetry;
   /** Returns the id of a request. */
   readonly requestId: () => string;
+  /** Tells whether a page of this origin, which asks this host, is the operators' own. Default: no page is. */
+  readonly isOwnPage?: (origin: string, host: string) => boolean;
 }
 
 /** What a request is refused with: https://www.rfc-editor.org/rfc/rfc9457 */
@@ -108,7 +110,7 @@ export class AdminApi {
     // A token in a query would stand in the logs of proxies, and nothing here takes one.
     if (target.includes('?')) throw new Problem(400, 'Bad Request', 'Nothing here has a query: send JSON as the body.');
     const origin = fields.get('origin');
-    if (origin !== undefined && origin !== `http://${fields.get('host')}`)
+    if (origin !== undefined && this.#deps.isOwnPage?.(origin, fields.get('host') ?? '') !== true)
       throw new Problem(
         403,
         'Forbidden',

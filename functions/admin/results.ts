@@ -42,7 +42,11 @@ export const project = z.object({
 
 export const user = z.object({ user: text, name: text, project, privileges: list(z.enum(privileges)), ...stored });
 
-export const key = z.object({ accessKeyId: text, user: text, until: z.optional(time), ...stored });
+export const key = z.object({
+  ...{ accessKeyId: text, user: text, until: z.optional(time), ...stored },
+  // To a quarter of an hour.
+  used: z.optional(z.object({ at: time, service: text })),
+});
 
 export const newKey = z.object({ accessKeyId: text, secretAccessKey: text, user: text });
 

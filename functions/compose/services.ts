@@ -1,5 +1,6 @@
 import type { Projects } from '../../shared/access/identity.ts';
 import { Identities } from '../../shared/accounts/identities.ts';
+import { ProjectRecords } from '../../shared/audit/project-records.ts';
 import { LastUses } from '../../shared/accounts/key-uses.ts';
 import { Sessions } from '../../shared/access/session-tokens.ts';
 import { Buckets } from '../../shared/storage/buckets/buckets.ts';
@@ -88,6 +89,7 @@ export function composeServices(
     projects,
     identities: new Identities(adapters),
     lastUses: new LastUses(adapters),
+    projectRecords: new ProjectRecords(adapters),
     sessions: new Sessions(adapters),
     providerKeys: webReader && new ProviderKeys({ reader: webReader, clock }),
     clock,

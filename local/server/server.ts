@@ -113,7 +113,7 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
     const adminServer =
       options.adminPort === 0
         ? undefined
-        : await startAdminServer(options.adminPort, {
+        : await startAdminServer(options, {
             ...{
               commands,
               secrets: stores.secrets,

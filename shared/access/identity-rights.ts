@@ -13,7 +13,7 @@ import type { PolicyQuestion } from './policies/policy-evaluate.ts';
  */
 export type IdentityVerdict = 'full' | 'allow' | 'none' | 'limited' | 'deny';
 
-/** The text of the managed policy `FullAccess`, which users have unless others are attached. It leaves IAM and roles to others. */
+/** The text of the managed policy `FullAccess`, which users have unless others are attached. It leaves IAM, roles and CloudTrail to others. */
 export const fullAccessText = JSON.stringify({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Action: ['s3:*', 'stillage:*', 'sts:GetFederationToken'], Resource: '*' }],
@@ -28,7 +28,7 @@ export const fullRights: IdentityRights = { policies: [fullAccess], boundary: un
 export const rootAccess = parseIdentityPolicy(
   JSON.stringify({
     Version: '2012-10-17',
-    Statement: [{ Effect: 'Allow', Action: ['iam:*', 'sts:*'], Resource: '*' }],
+    Statement: [{ Effect: 'Allow', Action: ['iam:*', 'sts:*', 'cloudtrail:*'], Resource: '*' }],
   }),
 );
 

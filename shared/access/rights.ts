@@ -148,8 +148,8 @@ const needs = {
 /** An action that a request may be asked to be authorised for, without its namespace: `GetObject`, `ListBucket`. */
 export type Action = keyof typeof needs | AdministrativeAction;
 
-/** An action of IAM, for everybody whose policies allow it. */
-type AdministrativeAction = Extract<(typeof administrativeActions)[number], `iam:${string}`>;
+/** An action of IAM or CloudTrail, for everybody whose policies allow it. */
+type AdministrativeAction = Extract<(typeof administrativeActions)[number], `${'iam' | 'cloudtrail'}:${string}`>;
 
 const administering: Need = { on: 'service', by: 'users' };
 

@@ -3,6 +3,7 @@ import type { Attributes, Change, ItemKey, KeyValueTable, Item } from '../ports/
 import { privileges, type Privilege, type Project } from '../access/identity.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
 import { partitionPages } from '../storage/table/pages.ts';
+import type { KeyUse } from './key-uses.ts';
 
 /** The properties of everything that can be suspended, as stored. Times are milliseconds since the epoch. */
 interface Stored {
@@ -43,6 +44,8 @@ export interface KeyRecord extends Stored {
   readonly user: string;
   /** The expiry time; undefined: it does not expire. */
   readonly until: number | undefined;
+  /** Its last use; undefined: none is known. */
+  readonly used?: KeyUse | undefined;
 }
 
 /** A part of a list: so many entries after a place, or from the beginning. */

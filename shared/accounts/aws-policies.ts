@@ -14,6 +14,10 @@ export const awsPolicies: ReadonlyMap<string, string> = new Map([
   ['AdministratorAccess', policy(['*'])],
   ['IAMFullAccess', policy(['iam:*'])],
   [
+    'AWSCloudTrail_ReadOnlyAccess',
+    policy(['cloudtrail:Get*', 'cloudtrail:Describe*', 'cloudtrail:List*', 'cloudtrail:LookupEvents']),
+  ],
+  [
     'IAMReadOnlyAccess',
     policy([
       'iam:GenerateCredentialReport',

@@ -12,6 +12,7 @@ import {
   parseProjectName,
   userNameText,
 } from '../access/account-names.ts';
+import { LastUses } from './key-uses.ts';
 import { refuse, setSuspended, type Administration } from './administration.ts';
 
 /** A new key. Its secret is shown only once. */
@@ -32,6 +33,7 @@ export class KeyAdministration {
   readonly #clock: Clock;
   readonly #randomness: Randomness;
   readonly #accounts: Administration;
+  readonly #uses: LastUses;
 
   constructor(
     deps: { table: KeyValueTable; secrets: Secrets; clock: Clock; randomness: Randomness },
@@ -42,6 +44,7 @@ export class KeyAdministration {
     this.#clock = deps.clock;
     this.#randomness = deps.randomness;
     this.#accounts = accounts;
+    this.#uses = new LastUses(deps);
   }
 
   /** Returns the keys of a user: `project:user@customer`. */
@@ -50,7 +53,7 @@ export class KeyAdministration {
     return this.#records(await everyItem(this.#table, accountKey.project(project.id).pk, accountPrefix.keysOf(name)));
   }
 
-  /** Returns a page of the keys of a user, or of all users of a project, sorted by user and id. `next` is `user:id`. */
+  /** Returns a page of the keys of a user, or of all users of a project, with their last uses, sorted by user and id. `next` is `user:id`. */
   async keyPage(of: string, { after, limit }: Part): Promise<{ keys: readonly KeyRecord[]; next?: string }> {
     const user = of.includes(':') ? await this.#accounts.user(of) : undefined;
     const { id } = user?.project ?? (await this.#accounts.project(of));
@@ -59,11 +62,12 @@ export class KeyAdministration {
       ...{ prefix: user ? accountPrefix.keysOf(user.name) : accountPrefix.keys, limit },
       ...(after !== undefined && { after: accountKey.usersKey(id, name, keyId).sk }),
     });
-    return { keys: await this.#records(items), ...(more && { next: accountKeyParts.named(items.at(-1)!.key) }) };
+    const keys = await Promise.all((await this.#records(items)).map((one) => this.#withUse(one)));
+    return { keys, ...(more && { next: accountKeyParts.named(items.at(-1)!.key) }) };
   }
 
   async key(accessKeyId: string): Promise<KeyRecord> {
-    return (await this.#existing(accessKeyId)).record;
+    return this.#withUse((await this.#existing(accessKeyId)).record);
   }
 
   /** Returns a key with its secret. */
@@ -154,6 +158,10 @@ export class KeyAdministration {
   async #records(listed: readonly Item[]): Promise<readonly KeyRecord[]> {
     const found = await Promise.all(listed.map(({ key }) => this.#find(accountKeyParts.usersKey(key))));
     return found.flatMap((one) => one?.record ?? []);
+  }
+
+  async #withUse(record: KeyRecord): Promise<KeyRecord> {
+    return { ...record, used: await this.#uses.of(record.accessKeyId) };
   }
 
   async #existing(accessKeyId: string): Promise<FoundKey> {

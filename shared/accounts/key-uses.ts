@@ -9,7 +9,7 @@ import { bestEffort } from '../storage/table/settled.ts';
 export interface KeyUse {
   /** In milliseconds since the epoch. */
   readonly at: number;
-  /** `s3`, `iam` or `sts`. */
+  /** `s3`, `iam`, `sts` or `cloudtrail`. */
   readonly service: string;
 }
 

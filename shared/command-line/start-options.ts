@@ -33,6 +33,7 @@ interface Facts<Value> {
 const ofConsole = 'the console is served by the program alone';
 const ofBackups = 'backups are made by the program alone';
 const ofManyMachines = 'a service of many machines is run by the program alone';
+const ofOperators = 'the program alone is administered over HTTP';
 const ofMetrics = 'metrics are served by the program alone';
 
 /** More workers would not help: a single process commits for all of them. */
@@ -240,7 +241,15 @@ export const startOptions = {
     remark: 'See [admin-api.md](admin-api.md)',
     default: 0,
     defaultText: 'none',
-    programOnly: 'the program alone is administered over HTTP',
+    programOnly: ofOperators,
+  }),
+  /** The origin of the operators' page behind a proxy: `https://operators.example.com`. */
+  adminUrl: administration(values.origin, {
+    takes: 'origin',
+    help: "how browsers reach the operators' page, if a proxy with TLS stands before --admin-port",
+    remark: 'See [admin-api.md](admin-api.md#behind-a-proxy)',
+    defaultText: 'the page works at its own address alone',
+    programOnly: ofOperators,
   }),
   auditDays: administration(
     values.number(

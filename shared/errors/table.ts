@@ -58,9 +58,13 @@ export const errorTable = {
     status: 400,
     message: 'The encryption request is not valid. Valid value: AES256.',
   },
+  InvalidEventCategoryException: { status: 400, message: 'The event category is not valid.' },
   InvalidIdentityToken: { status: 400, message: 'The token is not valid.' },
   InvalidInput: { status: 400, message: 'The input is not valid.' },
   InvalidLocationConstraint: { status: 400, message: 'The specified location-constraint is not valid' },
+  InvalidLookupAttributesException: { status: 400, message: 'The lookup attribute is not valid.' },
+  InvalidMaxResultsException: { status: 400, message: 'The maximum of results must be from 1 to 50.' },
+  InvalidNextTokenException: { status: 400, message: 'The token is not valid for this request.' },
   InvalidObjectName: { status: 400, message: 'The specified object name is not valid.' },
   InvalidPart: {
     status: 400,
@@ -81,6 +85,7 @@ export const errorTable = {
   InvalidStorageClass: { status: 400, message: 'The storage class you specified is not valid' },
   InvalidTag: { status: 400, message: 'The tag provided was not a valid tag.' },
   InvalidTargetBucketForLogging: { status: 400, message: 'The target bucket for logging does not exist' },
+  InvalidTimeRangeException: { status: 400, message: 'The time range is not valid.' },
   InvalidToken: { status: 400, message: 'The provided token is malformed or otherwise not valid.' },
   InvalidURI: { status: 400, message: 'The specified URI could not be parsed.' },
   LimitExceeded: { status: 409, message: 'The account has as many as it may have.' },
@@ -156,6 +161,7 @@ export const errorTable = {
     status: 403,
     message: 'The difference between the request time and the current time is too large.',
   },
+  SerializationException: { status: 400, message: 'The body of the request cannot be read.' },
   ServerSideEncryptionConfigurationNotFoundError: {
     status: 404,
     message: 'The server side encryption configuration was not found',
@@ -174,6 +180,7 @@ export const errorTable = {
     status: 400,
     message: 'The e-mail address you provided does not match any account on record.',
   },
+  UnknownOperationException: { status: 400, message: 'The operation is not known.' },
   UserSuspended: { status: 403, message: 'The user, its project or its customer is suspended.' },
   ValidationError: { status: 400, message: 'The parameters of the request are not valid.' },
   XAmzContentSHA256Mismatch: {

@@ -49,6 +49,8 @@ export const dataOperations: ReadonlyMap<string, 'read' | 'write'> = new Map(
 /** Returns what is taken down of a request, if it is one that changes identities, rights or settings, or makes keys. */
 export function actOf(request: RequestMessage, trace: RequestTrace, status: number): Act | undefined {
   const { api, operation, caller, code, bucket, target } = trace;
+  // CloudTrail's only reads.
+  if (api === 'cloudtrail') return undefined;
   const isAudited = api
     ? !/^(?:Get(?!SessionToken|FederationToken)|List|Simulate|Sts$|Iam$)/.test(operation)
     : auditedOperations.has(operation);

@@ -1,5 +1,5 @@
 import type { RequestClass } from '../billing/request-meter.ts';
-import type { QueryApi } from '../http/query-api.ts';
+import type { OtherApi } from '../http/query-api.ts';
 
 /** The three levels of S3 requests and Stillage's own: websites, and resources under a reserved path. */
 export type Level = 'service' | 'bucket' | 'object' | 'website' | 'internal';
@@ -16,8 +16,8 @@ export interface Place {
   readonly parameter?: readonly [name: string, value: string];
   /** A request header that must be present. */
   readonly header?: string;
-  /** The API in AWS's Query protocol: http/query-api.ts. */
-  readonly api?: QueryApi;
+  /** The API besides S3: http/query-api.ts. */
+  readonly api?: OtherApi;
 }
 
 /** What is known of an operation without its code: the router of the cloud, bills and the generated pages need no more. */
@@ -58,6 +58,8 @@ const operationTable = {
   // Accounts: each is an API of its own, with its actions
   Iam: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'iam' })] },
   Sts: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'sts' })] },
+  // CloudTrail's
+  LookupEvents: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'cloudtrail' })] },
 
   // Buckets
   CreateBucket: { billed: 'a', lane: 'control', routes: [bucket('PUT')] },

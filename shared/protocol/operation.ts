@@ -1,5 +1,6 @@
 import type { Question } from '../access/authorise.ts';
 import type { Caller, Projects } from '../access/identity.ts';
+import type { ProjectRecords } from '../audit/project-records.ts';
 import type { Identities } from '../accounts/identities.ts';
 import type { LastUses } from '../accounts/key-uses.ts';
 import type { ProviderKeys } from '../signing/web-identity/provider-keys.ts';
@@ -101,6 +102,7 @@ export interface Services {
   readonly projects: Projects;
   readonly identities: Identities;
   readonly lastUses: LastUses;
+  readonly projectRecords: ProjectRecords;
   readonly sessions: Sessions;
   /** The keys of identity providers. Undefined: none is asked. */
   readonly providerKeys?: ProviderKeys | undefined;

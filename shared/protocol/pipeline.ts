@@ -288,6 +288,7 @@ export class Pipeline {
       projects,
       identities: services.identities,
       lastUses: services.lastUses,
+      projectRecords: services.projectRecords,
       sessions: services.sessions,
       providerKeys: services.providerKeys,
       clock,

@@ -1,7 +1,7 @@
 import type { Caller } from '../access/identity.ts';
 import type { ErrorCode } from '../errors/table.ts';
 import type { Target } from '../http/address.ts';
-import type { QueryApi } from '../http/query-api.ts';
+import type { OtherApi } from '../http/query-api.ts';
 import type { Bucket } from '../storage/buckets/bucket.ts';
 import type { Authenticated } from './authentication/authenticated.ts';
 import type { Place } from './objects/questions.ts';
@@ -41,8 +41,8 @@ export interface RequestTrace {
     /** Returns its bucket if the request has read that; one that was refused before has not. */
     readonly seen: () => Promise<Bucket> | undefined;
   };
-  /** The API in AWS's Query protocol that the request is for. */
-  api?: QueryApi | '';
+  /** The API besides S3 that the request is for. */
+  api?: OtherApi | '';
   /** True for a request of another API, whose clients read another form of error: unsupported.ts. */
   isS3Control?: true;
 }

@@ -18,6 +18,7 @@ import { actOf, dataActsOf, sourceActOf } from './audited.ts';
 import { isCrossOrigin, responseCorsFields } from './console/cors.ts';
 import { actualCorsFields } from './cors.ts';
 import type { Answer, Services } from './operation.ts';
+import { jsonRefusal } from './json-api/json-refusal.ts';
 import { apiRefusal } from './query-api/api-refusal.ts';
 import { RateExceeded } from './rate-limit.ts';
 import type { RequestTrace } from './request-trace.ts';
@@ -62,6 +63,7 @@ export class Responder {
     if (trace.target?.address.kind === 'website') {
       return { status: known.status, fields, html: errorPage(known, ids) };
     }
+    if (trace.api === 'cloudtrail') return jsonRefusal(known, trace.requestId);
     if (trace.api) return apiRefusal(known, trace.api, trace.requestId);
     const context = { ...resourceOf(trace.target), ...ids };
     const xml = trace.isS3Control ? controlErrorDocument(known, context) : errorDocument(known, context);

@@ -2,7 +2,7 @@ import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { Address } from '../http/address.ts';
 import type { Fields } from '../http/message.ts';
 import type { Query } from '../http/query.ts';
-import { queryApiOf, type QueryApi } from '../http/query-api.ts';
+import { otherApiOf, type OtherApi } from '../http/query-api.ts';
 import { reservedRoute } from '../http/reserved-paths.ts';
 import { routes, type Level, type OperationName, type Place, type Route } from './operation-table.ts';
 
@@ -76,10 +76,10 @@ export function findRoute(address: Address, method: string, query: Query, fields
   throw methodNotAllowed(on, method, resource);
 }
 
-/** Returns the API in AWS's Query protocol that a request is for; '' for S3. */
-export function apiAddressed(address: Address, method: string, query: Query, fields: Fields): QueryApi | '' {
+/** Returns the API besides S3 that a request is for; '' for S3. */
+export function apiAddressed(address: Address, method: string, query: Query, fields: Fields): OtherApi | '' {
   if (address.kind !== 'service' || method !== 'POST' || query.parameters.length > 0) return '';
-  return queryApiOf(fields.get('authorization'), fields.get('content-type'));
+  return otherApiOf(fields.get('authorization'), fields.get('content-type'));
 }
 
 /** Returns the error for a method that a resource does not have, with the methods that it has in the Allow header. */

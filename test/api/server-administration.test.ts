@@ -250,6 +250,59 @@ describe('a request of an operator', () => {
   });
 });
 
+describe('a proxy with TLS before the listener of operators', () => {
+  const adminUrl = 'https://operators.example.com';
+  let behind: number;
+  let proxied: Service;
+  beforeAll(async () => {
+    behind = await freePort();
+    const args = ['--admin-port', String(behind), '--admin-url', adminUrl, '--trust-proxy', '127.0.0.1'];
+    proxied = await startService({ data: join(folder, 'proxied'), args });
+  });
+  afterAll(() => proxied.stop());
+
+  /** A request as a proxy passes it on. */
+  const passed = async (host: string, origin?: string): Promise<number> => {
+    const headers = [
+      ['host', host],
+      ['content-type', 'application/json'],
+      ['content-length', '2'],
+      ['x-forwarded-for', '203.0.113.7'],
+      ['x-forwarded-proto', 'https'],
+      ...(origin === undefined ? [] : [['origin', origin] as const]),
+      ['authorization', `Bearer ${token}`],
+    ] as const;
+    const target = `${base}/customer/create`;
+    const sent = { method: 'POST', target, headers: [...headers], body: '{}' };
+    return (await exchange(`http://127.0.0.1:${behind}`, sent)).status;
+  };
+  let token = '';
+
+  it('lets pages of its own origin in, and of no other, by whatever name', async () => {
+    const created = await runWarm(['operator', 'create', 'p', '--scope', 'manage', '--data', join(folder, 'proxied')]);
+    token = created.stdout.trim();
+    // 400: it is let in, and asks for nothing.
+    const [name, here] = ['operators.example.com', `127.0.0.1:${behind}`];
+    for (const host of [name, 'Operators.Example.com', here, 'localhost'])
+      expect([host, await passed(host), await passed(host, adminUrl)]).toEqual([host, 400, 400]);
+    expect(await passed(here, `http://${here}`)).toBe(400);
+    const strange = ['http://operators.example.com', `${adminUrl}:8443`, 'https://evil.example', 'null'];
+    for (const origin of [...strange, `https://${here}`])
+      for (const host of [name, here]) expect([origin, host, await passed(host, origin)]).toEqual([origin, host, 403]);
+    // A page of another host whose name resolves to this address.
+    for (const host of ['evil.example', `evil.example:${behind}`, `${name}.evil.example`, `${name}:8443`])
+      for (const origin of [undefined, adminUrl, `http://${host}`])
+        expect([host, origin, await passed(host, origin)]).toEqual([host, origin, 421]);
+  });
+
+  it('tells from where a request came', async () => {
+    await passed('operators.example.com');
+    await expect
+      .poll(async () => (await runWarm(['audit', '--json', '--data', join(folder, 'proxied')])).stdout)
+      .toContain('"203.0.113.7"');
+  });
+});
+
 it('the listener of operators is not that of S3, and S3 knows no operators', async () => {
   const token = await tokenOf('elsewhere', '--scope', 'manage');
   const { port: api } = new URL(service.url);

@@ -12,6 +12,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   '--access-log-interval': ['', '0', '999ms', '25h', 'often'],
   '--accounts': [''],
   '--admin-port': ['', '65536', 'x'],
+  '--admin-url': ['', 'operators.example.com', 'https://operators.example.com/', 'ftp://operators.example.com'],
   '--alarm-webhook-allow': ['', 'hooks.internal', 'https://hooks.internal:443'],
   '--all-users-group-uri': ['', 'nowhere', 'http://x"y'],
   '--allow-region': ['', 'us east'],

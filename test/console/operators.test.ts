@@ -1,10 +1,17 @@
 import { CreateBucketCommand, ListBucketsCommand } from '@aws-sdk/client-s3';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it, type TestContext } from 'vitest';
+import { issueCertificate } from '../support/clients/certificates.ts';
 import { exchange } from '../support/clients/raw-client.ts';
+import { startTlsFront } from '../support/clients/tls-front.ts';
 import { bucketName } from '../support/clients/clients.ts';
 import { put } from '../support/storage/objects.ts';
-import { administer, makeKey, type MadeKey } from '../support/storage/administration.ts';
+import { startService } from '../support/programs/server.ts';
+import { freePort } from '../support/runs/free-port.ts';
+import { administer, makeKey, onData, type MadeKey } from '../support/storage/administration.ts';
 import { expectAccessible, operatorsUnderTest } from './support/console.ts';
 import { heapContains } from './support/heap.ts';
 
@@ -53,6 +60,15 @@ const dialog = (page: Page) => page.getByRole('dialog');
 /** Confirms what a dialog asks. */
 const confirm = (page: Page, name: string) =>
   dialog(page).locator('footer').getByRole('button', { name, exact: true }).click();
+
+/** What is said of the state of something beside its button. */
+const stateOf = (page: Page, name: string): Promise<string> =>
+  page
+    .locator('.suspension')
+    .filter({ has: page.getByRole('button', { name: new RegExp(`^(?:Suspend|Resume) ${name}$`) }) })
+    .first()
+    .locator('.badge')
+    .innerText();
 
 /** Asks for the audit log until it has a record with a text: records are written soon after the act. */
 async function recorded(page: Page, text: string): Promise<void> {
@@ -221,6 +237,10 @@ describe('an operator who may do everything', () => {
     await administer(under.service.place, 'quota', 'set', project, '--buckets', '7');
     await administer(under.service.place, 'quota', 'set', bucket, '--bytes', '4096', '--objects', '10');
     await administer(under.service.place, 'quota', 'set', full, '--bytes', '0', '--objects', '0');
+    // The last use is written some time later.
+    await expect
+      .poll(() => administer<object>(under.service.place, 'key', 'show', key.accessKeyId))
+      .toHaveProperty('used.service', 's3');
     const page = await signedIn(test, '/');
     await page.getByLabel('Name of a customer').fill(customer);
     await page.keyboard.press('Enter');
@@ -238,6 +258,7 @@ describe('an operator who may do everything', () => {
         .evaluate((bar) => (bar as HTMLElement).style.width);
     expect([await width(bucket, 1), await width(full, 1)]).toEqual(['10%', '100%']);
     await row(page, key.accessKeyId).getByText('Active').waitFor();
+    await row(page, key.accessKeyId).getByText(/, S3$/).waitFor();
     await page.getByRole('table', { name: 'Users' }).getByText('ci', { exact: true }).waitFor();
     await expectAccessible(page);
     expect(await page.content()).not.toContain(key.secretAccessKey);
@@ -270,14 +291,54 @@ describe('an operator who may do everything', () => {
       await confirm(page, 'Suspend');
       await page.getByText(`${name} is suspended.`).waitFor();
       await expect.poll(() => listing(key)).toBe('UserSuspended');
+      expect(await stateOf(page, name)).toBe('Suspended');
       await expectAccessible(page);
       await page.getByRole('link', { name: 'Audit log' }).click();
       await recorded(page, `${kind}: ${name}`);
       await page.goBack();
+      // It is asked for anew.
+      await press('Resume').waitFor();
+      expect(await stateOf(page, name)).toBe('Suspended');
       await press('Resume').click();
       await confirm(page, 'Resume');
       await page.getByText(`${name} is active again.`).waitFor();
+      expect(await stateOf(page, name)).toBe('Active');
       await expect.poll(() => listing(key)).toBe('allowed');
+      expect(under.faultsOf(page)).toEqual([]);
+    },
+  );
+
+  it.for(['customer', 'project', 'user'] as const)(
+    'is not told that a %s is suspended which is not, nor that one is active which is suspended',
+    async (kind, test) => {
+      const { customer, project, ...key } = await madeProject();
+      const name = { customer, project, user: key.user }[kind];
+      const page = await signedIn(test, kind === 'customer' ? `/customers/${customer}` : `/projects/${project}`);
+      const press = (verb: string) =>
+        page
+          .getByRole('button', { name: `${verb} ${name}`, exact: true })
+          .first()
+          .click();
+      for (const [verb, before, outcome] of [
+        ['Suspend', 'Active', 'allowed'],
+        ['Resume', 'Suspended', 'UserSuspended'],
+      ] as const) {
+        const path = `**/v1/${kind}/${verb.toLowerCase()}`;
+        const problem = { title: 'Service Unavailable', detail: 'The table is too busy to answer: try again.' };
+        await page.route(path, (route) => route.fulfill({ status: 503, json: problem }));
+        await press(verb);
+        await confirm(page, verb);
+        await dialog(page).getByRole('alert').waitFor();
+        await page.keyboard.press('Escape');
+        await dialog(page).waitFor({ state: 'detached' });
+        expect([verb, await stateOf(page, name), await listing(key)]).toEqual([verb, before, outcome]);
+        await page.unroute(path);
+        await press(verb);
+        await confirm(page, verb);
+        await dialog(page).waitFor({ state: 'detached' });
+        const after = verb === 'Suspend' ? 'UserSuspended' : 'allowed';
+        await expect.poll(() => listing(key)).toBe(after);
+      }
       expect(under.faultsOf(page)).toEqual([]);
     },
   );
@@ -383,6 +444,35 @@ describe('an operator of another scope', () => {
     await expectAccessible(page);
     expect(under.faultsOf(page)).toEqual([]);
   });
+});
+
+it('is used through a proxy with TLS, at the origin of --admin-url', async (test) => {
+  const folder = await mkdtemp(join(tmpdir(), 'stillage-operators-'));
+  const [adminPort, proxyPort] = [await freePort(), await freePort()];
+  const origin = `https://localhost:${proxyPort}`;
+  const service = await startService({ args: ['--admin-port', String(adminPort), '--admin-url', origin] });
+  const proxy = await startTlsFront(adminPort, await issueCertificate(folder, ['localhost']), proxyPort);
+  test.onTestFinished(async () => {
+    await proxy.stop();
+    await service.stop();
+    await rm(folder, { recursive: true });
+  });
+  const { token } = await administer<{ token: string }>(
+    onData(service.data),
+    'operator',
+    'create',
+    'far',
+    '--scope',
+    'manage',
+  );
+  await administer(onData(service.data), 'customer', 'create', 'acme');
+  const context = await under.context(test, { ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  await page.goto(`${origin}/customers/acme`);
+  await signIn(page, token);
+  await page.getByRole('button', { name: 'Suspend acme', exact: true }).click();
+  await confirm(page, 'Suspend');
+  await page.getByText('acme is suspended.').waitFor();
 });
 
 /** Each would run, or break out of its place, if text became markup somewhere. */

@@ -392,6 +392,13 @@ export const scenarios: readonly Scenario[] = [
     variant: 'GetCallerIdentity',
     request: { method: 'POST', path: '/', service: 'sts', body: 'Action=GetCallerIdentity&Version=2011-06-15' },
   },
+  {
+    operation: 'LookupEvents',
+    request: {
+      ...{ method: 'POST', path: '/', service: 'cloudtrail', body: '{}' },
+      headers: { 'x-amz-target': 'com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.LookupEvents' },
+    },
+  },
   { operation: 'GetBucketQuota', request: { path: bucket, query: 'quota' } },
   { operation: 'PutBucketMonitoring', request: document('monitoring', monitoring) },
   { operation: 'GetBucketMonitoring', request: { path: bucket, query: 'monitoring' } },

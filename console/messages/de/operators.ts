@@ -71,6 +71,9 @@ export const operators: OperatorsDictionary = {
   keys: 'Zugriffsschlüssel',
   key: 'Zugriffsschlüssel',
   noKeys: 'Keine Zugriffsschlüssel.',
+  lastUsed: 'Zuletzt benutzt',
+  noUse: 'Keine bekannt',
+  usedFor: (when, service) => `${when}, ${service}`,
   ends: 'Endet',
 
   suspend: 'Sperren',
@@ -123,5 +126,6 @@ export const operators: OperatorsDictionary = {
   done: 'Getan',
   anonymous: 'Unbekannt',
   byOperator: (name) => `Betreiber ${name}`,
+  invoker: 'Aufrufer der Funktion',
   onMachine: (name) => `${name} auf der Maschine`,
 };

@@ -137,6 +137,7 @@ export const people: PeopleDictionary = {
     AmazonS3ReadOnlyAccess: 'Alles in allen Buckets lesen',
     AdministratorAccess: 'Alles in allen Buckets, und Benutzer und Schlüssel verwalten',
     IAMFullAccess: 'Benutzer, Schlüssel und Richtlinien verwalten',
+    AWSCloudTrail_ReadOnlyAccess: 'Das Protokoll sehen, wer was geändert hat',
     IAMReadOnlyAccess: 'Benutzer, Schlüssel und Richtlinien sehen',
   },
   shortWords: {

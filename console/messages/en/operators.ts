@@ -71,6 +71,9 @@ export const operators = {
   keys: 'Access keys',
   key: 'Access key',
   noKeys: 'No access keys.',
+  lastUsed: 'Last used',
+  noUse: 'No use known',
+  usedFor: (when: string, service: string) => `${when}, ${service}`,
   ends: 'Ends',
 
   suspend: 'Suspend',
@@ -123,6 +126,7 @@ export const operators = {
   done: 'Done',
   anonymous: 'Nobody known',
   byOperator: (name: string) => `Operator ${name}`,
+  invoker: 'Invoker of the function',
   onMachine: (name: string) => `${name} on the machine`,
 };
 

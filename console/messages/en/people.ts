@@ -135,6 +135,7 @@ export const people = {
     AmazonS3ReadOnlyAccess: 'Read everything in all buckets',
     AdministratorAccess: 'Everything in all buckets, and manage users and keys',
     IAMFullAccess: 'Manage users, keys and policies',
+    AWSCloudTrail_ReadOnlyAccess: 'See the log of who changed what',
     IAMReadOnlyAccess: 'See users, keys and policies',
   },
   shortWords: {

@@ -1,4 +1,4 @@
-import type { QueryApi } from '../../../shared/http/query-api.ts';
+import type { OtherApi } from '../../../shared/http/query-api.ts';
 
 /** The route table of the router, compiled by `infra/bundles/router-code.ts` from `shared/protocol/routes.ts`. */
 export interface CompiledRoutes {
@@ -26,5 +26,5 @@ export type CompiledRow = readonly [
   operation: string,
   header?: string | 0,
   parameter?: readonly [name: string, value: string] | 0,
-  api?: QueryApi,
+  api?: OtherApi,
 ];

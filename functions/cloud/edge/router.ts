@@ -1,4 +1,4 @@
-import { queryApiOf } from '../../../shared/http/query-api.ts';
+import { otherApiOf } from '../../../shared/http/query-api.ts';
 import { isReservedPath, reservedRoute } from '../../../shared/http/reserved-paths.ts';
 import { keptHeaders } from '../../../shared/protocol/kept-headers.ts';
 import type { CompiledRoutes, CompiledRow } from './compiled-routes.ts';
@@ -94,7 +94,7 @@ function matches(row: CompiledRow, request: ViewerRequest, parameters: readonly 
   if (header && !request.headers[header]) return false;
   if (
     api &&
-    (parameters.length > 0 || api !== queryApiOf(valueOf(request, 'authorization'), valueOf(request, 'content-type')))
+    (parameters.length > 0 || api !== otherApiOf(valueOf(request, 'authorization'), valueOf(request, 'content-type')))
   )
     return false;
   if (!parameter) return true;

@@ -105,6 +105,7 @@ export function keyFamily(): Command {
           [
             ['KEY', ({ accessKeyId }) => accessKeyId],
             ['USER', ({ user }) => user],
+            ['LAST USED', ({ used }) => (used === undefined ? '-' : time(used.at))],
             ['ENDS', ({ until }) => (until === undefined ? '-' : time(until))],
             ['STATUS', (key) => keyStatus(key, Date.now())],
             statusColumns[1]!,
@@ -124,6 +125,10 @@ export function keyFamily(): Command {
           ['user', key.user],
           ['status', keyStatus(key, Date.now())],
           ['created', time(key.created)],
+          [
+            'last used',
+            key.used === undefined ? 'never, as far as is known' : `${time(key.used.at)}, for ${key.used.service}`,
+          ],
           ['ends', key.until === undefined ? 'never' : time(key.until)],
         ]);
       },

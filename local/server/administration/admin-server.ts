@@ -35,21 +35,34 @@ interface Administered {
 /** The loopback address, which other machines cannot reach. */
 const host = '127.0.0.1';
 
+/** Where it listens, and how browsers reach it. */
+interface AdminAddresses {
+  readonly adminPort: number;
+  /** The origin at which a proxy stands before it. */
+  readonly adminUrl?: string | undefined;
+  /** Of the proxies whose X-Forwarded-* headers are trusted. */
+  readonly trustProxy: readonly string[];
+}
+
 /**
  * Carries out administrative commands over HTTP, on a separate port of this machine, and serves the operators' page there.
  * @throws OperatorError if the port is taken
  */
 export async function startAdminServer(
-  port: number,
+  { adminPort: port, adminUrl, trustProxy }: AdminAddresses,
   { telemetry, ...administered }: Administered,
 ): Promise<AdminServer> {
   const { limits } = administered.administration.settings;
-  const api = new AdminApi({ ...administered, telemetry });
+  const proxy = adminUrl === undefined ? undefined : new URL(adminUrl);
+  const isOwnPage = (origin: string, asked: string): boolean =>
+    origin === proxy?.origin || (isLoopback(asked) && origin === `http://${asked}`);
+  const api = new AdminApi({ ...administered, telemetry, isOwnPage });
   const page = await operatorsPage(telemetry);
   // Keeps out web pages in a browser of this machine whose host name resolves to this address (DNS rebinding).
   const handler: Handler = {
     handle: async (request) => {
-      if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(request.fields.get('host') ?? '')) return misdirected;
+      const asked = request.fields.get('host') ?? '';
+      if (!isLoopback(asked) && asked.toLowerCase() !== proxy?.host) return misdirected;
       return (await page?.(request)) ?? api.handle(request);
     },
   };
@@ -57,7 +70,12 @@ export async function startAdminServer(
   const server = createServer(serverOptions(limits));
   listenToRequests(
     server,
-    nodeHttpListener(handler, { proxies: new TrustedProxies([]), limits, keepAlive: () => !isClosing, telemetry }),
+    nodeHttpListener(handler, {
+      proxies: new TrustedProxies(proxy ? trustProxy : []),
+      limits,
+      keepAlive: () => !isClosing,
+      telemetry,
+    }),
   );
   const close = closing(server);
   return {
@@ -69,8 +87,13 @@ export async function startAdminServer(
   };
 }
 
+/** Tells whether a Host header names this machine, which no page of another host does, whatever its name resolves to. */
+function isLoopback(asked: string): boolean {
+  return /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(asked);
+}
+
 const misdirected = {
   status: 421,
   fields: new Fields([['content-type', 'text/plain; charset=utf-8']]),
-  body: 'Ask at 127.0.0.1 or localhost.\n',
+  body: 'Ask at 127.0.0.1 or localhost, or at --admin-url.\n',
 };

@@ -125,11 +125,13 @@ export function levelOf(action: string): ActionLevel {
 }
 
 /**
- * The actions of IAM and STS:
+ * The actions of CloudTrail, IAM and STS:
+ * https://docs.aws.amazon.com/service-authorization/latest/reference/list_awscloudtrail.html
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
  * https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssecuritytokenservice.html
  */
 export const administrativeActions = [
+  'cloudtrail:LookupEvents',
   'iam:AddClientIDToOpenIDConnectProvider',
   'iam:AddUserToGroup',
   'iam:AttachGroupPolicy',

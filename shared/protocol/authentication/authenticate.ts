@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { anonymous, type AccessKeys } from '../../access/identity.ts';
 import type { Target } from '../../http/address.ts';
 import type { RequestMessage } from '../../http/message.ts';
-import type { QueryApi } from '../../http/query-api.ts';
+import type { OtherApi } from '../../http/query-api.ts';
 import { WholeBytes } from '../../ports/whole-bytes.ts';
 import { readAuthorizationHeader } from '../../signing/v4/authorization-header.ts';
 import { checkRegion, refuseUnsignedHeaders, type SignatureClaim } from '../../signing/claim.ts';
@@ -42,7 +42,7 @@ export function authenticateHead(
   target: Target,
   ignoresCredentials: boolean,
   deps: AuthenticationDeps,
-  api: QueryApi | '' = '',
+  api: OtherApi | '' = '',
 ): AuthenticatedHead | Promise<AuthenticatedHead> {
   if (api !== '') return authenticateApi(request, target, api, deps);
   const { fields } = request;
@@ -81,7 +81,7 @@ const apiBodyBytes = 128 * 1024;
 async function authenticateApi(
   request: RequestMessage,
   target: Target,
-  api: QueryApi,
+  api: OtherApi,
   deps: AuthenticationDeps,
 ): Promise<AuthenticatedHead> {
   const { fields } = request;

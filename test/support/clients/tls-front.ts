@@ -9,8 +9,8 @@ export interface TlsFront {
   readonly stop: () => Promise<void>;
 }
 
-/** Listens with TLS, and forwards all bytes to a port of this machine. */
-export async function startTlsFront(port: number, { certificate, key }: Certificates): Promise<TlsFront> {
+/** Listens with TLS, and forwards all bytes to a port of this machine. @param at the port to listen on; 0: any */
+export async function startTlsFront(port: number, { certificate, key }: Certificates, at = 0): Promise<TlsFront> {
   const open = new Set<TLSSocket>();
   const server = createServer({ cert: await readFile(certificate), key: await readFile(key) }, (client) => {
     open.add(client.once('close', () => open.delete(client)));
@@ -20,7 +20,7 @@ export async function startTlsFront(port: number, { certificate, key }: Certific
     client.on('error', () => client.destroy()).once('close', () => behind.destroySoon());
     behind.on('error', () => behind.destroy()).once('close', () => client.destroySoon());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
     stop: async () => {

@@ -130,6 +130,7 @@ describe('the route table', () => {
   it.each([
     ['Iam', 'POST /', { authorization: scoped('iam') }],
     ['Sts', 'POST /', { authorization: scoped('sts') }],
+    ['LookupEvents', 'POST /', { authorization: scoped('cloudtrail') }],
     ['Sts', 'POST /', { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }],
     [
       'MethodNotAllowed',

@@ -9,6 +9,13 @@ export const auditKey = {
     pk: auditKey.partition(day),
     sk: `${sortableTime(time)}-${id}`,
   }),
+  /** The records of a project that are about no data, of all days, in the order of time. */
+  ofProject: (project: string): string => `audit-of/${project}`,
+  /** As {@link auditKey.record}, of a project. */
+  recordOf: (project: string, time: number, id: string): ItemKey => ({
+    pk: auditKey.ofProject(project),
+    sk: `${sortableTime(time)}-${id}`,
+  }),
   /** The first sort key of a time. */
   from: (time: number): string => sortableTime(time),
 } as const;

@@ -154,6 +154,7 @@ describe('the router', () => {
   it.each([
     ['a signature for iam', 'Iam', { authorization: signedFor('iam') }],
     ['a signature for sts', 'Sts', { authorization: signedFor('sts') }],
+    ['a signature for cloudtrail', 'LookupEvents', { authorization: signedFor('cloudtrail') }],
     ['a form that nobody signed', 'Sts', { 'content-type': 'application/x-www-form-urlencoded' }],
   ])('sends POST of / with %s to the function %s', (_, name, headers) => {
     expect(route(request('POST /', headers)).uri).toBe(`/${name}`);
