@@ -36,6 +36,7 @@ export const longForm = [
   'test/cli/bench',
   'test/cli/doctor-damaged-pages',
   'test/cli/emptying',
+  'test/many-machines/round-trips-table',
 ];
 
 /** What the gate runs against a deployment in the cloud as its templates describe it: vitest.cloud.config.ts. */

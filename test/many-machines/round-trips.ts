@@ -79,8 +79,8 @@ export class RoundTrips {
 /** So many requests before a scenario are independent of each other. */
 const few = 100;
 
-/** Measures every operation, and everybody who may ask. */
-export async function measureTrips(): Promise<MeasuredTripsOfAll> {
+/** Measures everybody who may ask, and every operation: some minutes. @param isWanted takes only some of them */
+export async function measureTrips(isWanted: (scenario: Scenario) => boolean = () => true): Promise<MeasuredTripsOfAll> {
   // Nothing here outlasts a power failure.
   const postgres = await startPostgres('-c', 'fsync=off');
   const trips = new RoundTrips();
@@ -88,7 +88,7 @@ export async function measureTrips(): Promise<MeasuredTripsOfAll> {
   const operations: MeasuredTrips[] = [];
   const ofCallers: MeasuredTripsOfCaller[] = [];
   try {
-    for (const [at, scenario] of scenarios.entries()) {
+    for (const [at, scenario] of scenarios.filter(isWanted).entries()) {
       operations.push(await withTable(url, `scenario_${at}`, (table) => tripsOf(scenario, table, trips)));
     }
     for (const [at, caller] of callers.entries()) {
