@@ -58,7 +58,10 @@ describe('what a server remembers', () => {
   /** Takes every right from the user. */
   const withdrawal = iamForm({
     ...{ Action: 'PutUserPolicy', UserName: 'user', PolicyName: 'none' },
-    PolicyDocument: JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Deny', Action: 's3:*', Resource: '*' }] }),
+    PolicyDocument: JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [{ Effect: 'Deny', Action: 's3:*', Resource: '*' }],
+    }),
   });
 
   beforeAll(async () => {
@@ -99,7 +102,12 @@ describe('what a server remembers', () => {
   });
 
   it('of a bucket ends in time: what was public is private at once on that server, and soon on others', async () => {
-    const acl = (value: string): Unsigned => ({ method: 'PUT', path: bucket, query: 'acl', headers: { 'x-amz-acl': value } });
+    const acl = (value: string): Unsigned => ({
+      method: 'PUT',
+      path: bucket,
+      query: 'acl',
+      headers: { 'x-amz-acl': value },
+    });
     const list: Unsigned = { path: bucket, query: 'list-type=2' };
     expect(await one.outcome(acl('public-read'), root)).toBe(200);
     for (const server of [one, other]) expect(await server.outcome(list)).toBe(200);
@@ -132,7 +140,12 @@ describe('what a server remembers', () => {
   });
 
   it('is forgotten as soon as a server hears of a change: a notification, also the last one of a command', async () => {
-    const acl = (value: string): Unsigned => ({ method: 'PUT', path: bucket, query: 'acl', headers: { 'x-amz-acl': value } });
+    const acl = (value: string): Unsigned => ({
+      method: 'PUT',
+      path: bucket,
+      query: 'acl',
+      headers: { 'x-amz-acl': value },
+    });
     const list: Unsigned = { path: bucket, query: 'list-type=2' };
     const [server, command] = [await open({ isRemembered }), await open({ isRemembered })];
     expect(await command.outcome(acl('public-read'), root)).toBe(200);

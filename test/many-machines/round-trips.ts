@@ -80,7 +80,9 @@ export class RoundTrips {
 const few = 100;
 
 /** Measures everybody who may ask, and every operation: some minutes. @param isWanted takes only some of them */
-export async function measureTrips(isWanted: (scenario: Scenario) => boolean = () => true): Promise<MeasuredTripsOfAll> {
+export async function measureTrips(
+  isWanted: (scenario: Scenario) => boolean = () => true,
+): Promise<MeasuredTripsOfAll> {
   // Nothing here outlasts a power failure.
   const postgres = await startPostgres('-c', 'fsync=off');
   const trips = new RoundTrips();

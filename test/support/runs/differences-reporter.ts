@@ -40,8 +40,7 @@ export class DifferencesReporter implements Reporter {
     for (const [{ file, reason }, count] of found) console.info(`SKIPPED ${count} of ${file}: ${reason}`);
     for (const { file, reason, tests } of differences) if (!tests) console.info(`SKIPPED ${file}: ${reason}`);
     for (const test of unlisted) console.error(`skipped, and not in ${list}: ${test}`);
-    for (const { file, tests } of idle)
-      console.error(`in ${list}, and not skipped: ${file} > ${tests?.join(', ')}`);
+    for (const { file, tests } of idle) console.error(`in ${list}, and not skipped: ${file} > ${tests?.join(', ')}`);
     if (unlisted.length + idle.length > 0) process.exitCode = 1;
   }
 }
