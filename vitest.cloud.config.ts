@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { DifferencesReporter } from './test/cloud/differences-reporter.ts';
-import { differentFiles } from './test/cloud/differences.ts';
+import { DifferencesReporter } from './test/support/runs/differences-reporter.ts';
+import { differences, differentFiles } from './test/cloud/differences.ts';
 import { noEngine } from './test/support/cloud/moto.ts';
 import { isInstalled } from './test/support/programs/programs.ts';
 import { patience } from './test/support/runs/patience.ts';
@@ -23,7 +23,7 @@ export default defineConfig({
     setupFiles: ['test/support/runs/use-seed.ts', 'test/cloud/skip-differences.ts'],
     // What a file imports takes longer than most files.
     isolate: false,
-    reporters: ['default', new DifferencesReporter()],
+    reporters: ['default', new DifferencesReporter(differences, 'test/cloud/differences.ts')],
     // Through engines in Python, and a queue before them, every call takes its time.
     testTimeout: 300_000,
     hookTimeout: 300_000,

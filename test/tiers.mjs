@@ -23,7 +23,7 @@ export const gate = [
   'test/console/sign-in',
   'test/resources/anonymous-bursts',
   'test/recipes/platform',
-  'test/many-machines/servers',
+  'test/many-machines/',
 ];
 
 /** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */
@@ -36,6 +36,7 @@ export const longForm = [
   'test/cli/bench',
   'test/cli/doctor-damaged-pages',
   'test/cli/emptying',
+  'test/many-machines/round-trips-table',
 ];
 
 /** What the gate runs against a deployment in the cloud as its templates describe it: vitest.cloud.config.ts. */

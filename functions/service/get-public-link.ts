@@ -26,7 +26,7 @@ export const getPublicLink = defineOperation({
   act: async ({ token, withBody, ...asked }, context) => {
     const { publicLinks, buckets, view, contents } = context;
     const link = await publicLinks.open(token);
-    const bucket = link && (await buckets.find(link.bucket));
+    const bucket = link && (await buckets.recent(link.bucket));
     if (link === undefined || bucket?.id !== link.bucketId) throw new S3Error('NoSuchPublicLink');
     await context.concerns(bucket, link.key);
     const version = await view.find(bucket, link.key, link.versionId);

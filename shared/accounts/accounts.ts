@@ -19,6 +19,7 @@ import {
 import { sessionName } from '../access/user-arn.ts';
 import { openSession, refuseToken, type SessionOfRole } from '../access/session-tokens.ts';
 import { asRead } from '../storage/table/optimistic-write.ts';
+import { recently } from '../storage/table/recent-table.ts';
 
 /** An operator's declaration of a project that must exist, with its users and their keys. */
 export interface ProjectDeclaration {
@@ -117,7 +118,7 @@ export class Accounts implements AccessKeys, Projects {
 
   /** Tells whether no change by IAM has happened since a key was read: each gives the project's item another write token. */
   async #isAsRead({ key, token }: Found): Promise<boolean> {
-    return (await this.#table.get(accountKey.project(key.user.project.id)))?.['r'] === token;
+    return (await recently(this.#table, accountKey.project(key.user.project.id), cacheTime))?.['r'] === token;
   }
 
   async project(id: string): Promise<Project | undefined> {
@@ -185,7 +186,8 @@ export class Accounts implements AccessKeys, Projects {
     const id = item['project'] as string;
     const name = item['user'] as string;
     const [projectItem, userItem] = await Promise.all([
-      this.#table.get(accountKey.project(id)),
+      // Remembered for as long as the key: that nothing has changed is then known without a read.
+      recently(this.#table, accountKey.project(id), 0),
       this.#table.get(accountKey.user(id, name)),
     ]);
     if (projectItem === undefined || userItem === undefined) return undefined;
@@ -227,7 +229,7 @@ export class Accounts implements AccessKeys, Projects {
 
   async #readRole(project: string, name: string): Promise<Found | undefined> {
     const [projectItem, item] = await Promise.all([
-      this.#table.get(accountKey.project(project)),
+      recently(this.#table, accountKey.project(project), 0),
       this.#table.get(accountKey.role(project, name)),
     ]);
     if (projectItem === undefined || item === undefined) return undefined;

@@ -125,6 +125,14 @@ export interface QueryPage {
   readonly more: boolean;
 }
 
+/** An item as it was when it was read. */
+export interface RecentItem {
+  /** Undefined: it was not there. */
+  readonly item: Attributes | undefined;
+  /** A time before the read, in milliseconds since the epoch. */
+  readonly readAt: number;
+}
+
 /** The options of a scan of the whole table, or of some kinds of items. */
 export interface ScanOptions {
   /** Returns only items whose partition key has one of these prefixes. Default: all items. */
@@ -150,7 +158,7 @@ export interface FeedRecord {
 }
 
 export interface KeyValueTable {
-  /** True if additional conditions of a write are free and exact (embedded). */
+  /** True if additional conditions of a write are free and exact (embedded, PostgreSQL). */
   readonly freeChecks: boolean;
 
   /**
@@ -161,6 +169,13 @@ export interface KeyValueTable {
 
   /** Returns the item as of the last acknowledged write, or undefined. */
   get(key: ItemKey): Promise<Attributes | undefined>;
+
+  /**
+   * Returns an item that was read at most `within` milliseconds ago, by a request of this process: without the changes that other processes
+   * have made since, but with those of this one. With 0, as {@link get}. Only a table that is read by round trips has it, and whose
+   * conditions are free: whoever commits what depends on the item lets the commit check it.
+   */
+  recent?(key: ItemKey, within: number): Promise<RecentItem>;
 
   /** Returns up to 10 items as of one instant. */
   getTogether(keys: readonly ItemKey[]): Promise<readonly (Attributes | undefined)[]>;
@@ -235,6 +250,15 @@ export interface ChangeFeed {
   trim(upTo: string): Promise<void>;
   /** Calls back soon after records were appended. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void;
+}
+
+/** Tells of what other processes change, where several write a table. */
+export interface ForeignChanges {
+  /**
+   * Calls back soon after certain items were changed, by this process or another: a hint, which may be lost.
+   * @param listener is told of their keys; undefined: of any
+   */
+  onForeignChange(listener: (keys: readonly ItemKey[] | undefined) => void): void;
 }
 
 /** Tells whether an expectation holds of an item. Defines the semantics for every adapter. */

@@ -327,7 +327,7 @@ export class Pipeline {
   #bucket(operation: AnyOperation, address: Address): Promise<Bucket> | undefined {
     if (!('bucket' in address) || operation.bucketMustExist === false) return undefined;
     if (address.kind !== 'website') checkBucketName(address.bucket);
-    return this.#deps.services.buckets.load(address.bucket);
+    return this.#deps.services.buckets.loadRecent(address.bucket);
   }
 }
 

@@ -162,7 +162,7 @@ export class Responder {
     const name = bucketNameOf(trace);
     if (name === undefined) return [];
     try {
-      return await actualCorsFields(request, () => buckets.find(name), buckets);
+      return await actualCorsFields(request, () => buckets.recent(name), buckets);
     } catch (error) {
       const { requestId, operation } = trace;
       this.#deps.telemetry.problem('no CORS rules could be read', error, { requestId, operation });

@@ -1,15 +1,4 @@
-/** Tests of the API that do not run against a cloud deployment. */
-export interface Difference {
-  /** The reason, for users of the deployment. */
-  readonly reason: string;
-  /** The path from the root of the repository. */
-  readonly file: string;
-  /**
-   * Names of tests or of enclosing suites, joined by ` > `; for a suite that runs several times under several names, the names inside.
-   * Absent: all tests of the file.
-   */
-  readonly tests?: readonly string[];
-}
+import { findDifference, tableOfDifferences, type Difference } from '../support/runs/differences.ts';
 
 const aProgram = 'tests the program that runs on one machine: its command line, its data directory, its log';
 const aDisk = 'examines the disk of one machine';
@@ -240,24 +229,10 @@ export const differentFiles: readonly string[] = differences.filter(({ tests }) 
 
 /** Returns the entry for a test that does not run. @param name with the names of the enclosing suites, joined by ` > ` */
 export function differenceOf(file: string, name: string): Difference | undefined {
-  const isOf = ({ tests = [name] }: Difference): boolean =>
-    tests.some((part) => name === part || name.startsWith(`${part} > `) || name.endsWith(` > ${part}`));
-  return differences.find((difference) => difference.file === file && isOf(difference));
+  return findDifference(differences, file, name);
 }
 
 /** Returns the table of docs/cloud.md, as Markdown. */
 export function differencesTable(): string {
-  const reasons = [...new Set(differences.map(({ reason }) => reason))];
-  const what = ({ file, tests }: Difference): string => {
-    const path = `\`${file}\``;
-    return tests ? `${path}: ${tests.map((name) => `“${name.split(' > ').at(-1)}”`).join(', ')}` : path;
-  };
-  const rows = reasons.map(
-    (reason) =>
-      `| ${differences
-        .filter((one) => one.reason === reason)
-        .map(what)
-        .join('<br>')} | ${reason} |`,
-  );
-  return ['| test | reason |', '|---|---|', ...rows].join('\n');
+  return tableOfDifferences(differences);
 }

@@ -1,5 +1,7 @@
 import { afterAll } from 'vitest';
 import { PostgresTable } from '../../shared/adapters/postgres/postgres-table.ts';
+import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
+import { RecentTable } from '../../shared/storage/table/recent-table.ts';
 import { startPostgres } from '../support/storage/postgres.ts';
 import { describeChangeFeed } from './change-feed.ts';
 import { describeKeyValueTable } from './key-value-table.ts';
@@ -9,8 +11,10 @@ afterAll(() => postgres.stop());
 
 let opened = 0;
 
-async function open(): Promise<{ table: PostgresTable; feed: PostgresTable; close: () => Promise<void> }> {
-  const table = await PostgresTable.open({ url: postgres.url, schema: `contract "${(opened += 1)}"` });
+/** As a server opens it: with what remembers items. */
+async function open(): Promise<{ table: RecentTable; feed: RecentTable; close: () => Promise<void> }> {
+  const inner = await PostgresTable.open({ url: postgres.url, schema: `contract "${(opened += 1)}"` });
+  const table = new RecentTable(inner, new SystemClock());
   return { table, feed: table, close: () => table.close() };
 }
 

@@ -1,6 +1,6 @@
 import { Sessions, type TemporaryKey } from '../../shared/access/session-tokens.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
-import type { Attributes } from '../../shared/ports/key-value-table.ts';
+import type { Attributes, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import { accountKey } from '../../shared/storage/table/keys/account-keys.ts';
 import { allowing, iamForm } from '../support/clients/iam.ts';
 import type { Unsigned } from '../support/clients/signer.ts';
@@ -9,15 +9,20 @@ import { person, PipelineInProcess } from '../support/storage/pipeline-in-proces
 import { Meter, MeteredTable, type Cost } from './metered.ts';
 
 const project = 'shop';
-const secretAccessKey = 'secret';
+/** The secret of {@link userKey}. */
+export const secretAccessKey = 'secret';
 /** The key of the user `ci`. */
 export const userKey = 'AK';
 
 /** A project with its root `ci`, the managed policies `reading` and `team`, the group `crew` with the former, and a role. */
-export interface Shop {
+export interface Shop extends ShopOver {
   readonly meter: Meter;
   readonly table: MeteredTable;
   readonly clock: SetClock;
+}
+
+/** The same over any table. */
+export interface ShopOver {
   readonly accounts: Accounts;
   /** Gives the user other attributes. */
   readonly userIs: (attributes: Attributes) => Promise<unknown>;
@@ -42,6 +47,11 @@ export async function openShop(): Promise<Shop> {
   const meter = new Meter();
   const table = new MeteredTable(meter);
   const clock = new SetClock();
+  return { meter, table, clock, ...(await openShopOver(table, clock)) };
+}
+
+/** Makes the project in a table. */
+export async function openShopOver(table: KeyValueTable, clock: SetClock): Promise<ShopOver> {
   const accounts = new Accounts({ table, secrets: openSecrets, clock });
   const sessions = new Sessions({ secrets: openSecrets, randomness: new CountedBytes() });
   const declared = [{ name: 'ci', keys: [{ accessKeyId: userKey, secretAccessKey }] }];
@@ -56,7 +66,7 @@ export async function openShop(): Promise<Shop> {
   const role = { id: 'ROL1', created: 1, inline, attached: [] };
   await table.write([{ key: accountKey.role(project, 'deploy'), put: role }]);
   return {
-    ...{ meter, table, clock, accounts },
+    accounts,
     userIs: (attributes) => table.write([{ key: accountKey.user(project, 'ci'), put: { created: 1, ...attributes } }]),
     temporary: (session) =>
       sessions.begin({
@@ -80,14 +90,15 @@ export interface MeasuredCaller {
   readonly put: MeasuredRequest;
 }
 
-interface Caller {
+export interface Caller {
   readonly who: string;
   readonly user: Attributes;
   /** Of a temporary key. */
   readonly session?: object;
 }
 
-const callers: readonly Caller[] = [
+/** Those who are looked up differently. */
+export const callers: readonly Caller[] = [
   { who: 'a user with full access', user: users.unlimited },
   { who: "a limited user: inline policies, or AWS's", user: users.inline },
   { who: 'a limited user: managed policies of the project', user: users.managed },

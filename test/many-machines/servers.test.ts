@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   ListObjectsV2Command,
+  PutBucketAclCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -71,6 +74,27 @@ describe('servers that share a table and a bucket', () => {
     await eventually(async () => expect(await used()).toMatchObject({ bytesOfVersions: 107, objects: 2 }));
     expect(await second.stop()).toBe(0);
     servers.delete(second);
+  });
+
+  it('soon refuse what was withdrawn through another, and write nothing into a bucket that was removed through another', async () => {
+    const [first, second] = [await start('withdrawn'), await start('withdrawn')];
+    const [one, other] = [clientOf(first), clientOf(second)];
+    const Bucket = bucketName();
+    await one.send(new CreateBucketCommand({ Bucket, ObjectOwnership: 'ObjectWriter' }));
+    const listed = async ({ url }: Service): Promise<number> => (await fetch(`${url}/${Bucket}`)).status;
+    await one.send(new PutBucketAclCommand({ Bucket, ACL: 'public-read' }));
+    await eventually(async () => expect(await listed(second)).toBe(200));
+    await one.send(new PutBucketAclCommand({ Bucket, ACL: 'private' }));
+    expect(await listed(first)).toBe(403);
+    await eventually(async () => expect(await listed(second)).toBe(403));
+
+    await other.send(new PutObjectCommand({ Bucket, Key: 'key', Body: 'x' }));
+    await one.send(new DeleteObjectCommand({ Bucket, Key: 'key' }));
+    await one.send(new DeleteBucketCommand({ Bucket }));
+    const put = other.send(new PutObjectCommand({ Bucket, Key: 'key', Body: 'x' }));
+    await expect(put).rejects.toMatchObject({ name: 'NoSuchBucket' });
+    await one.send(new CreateBucketCommand({ Bucket }));
+    expect((await one.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
   });
 
   it('lose nothing that they acknowledged when the database is ended again and again, and answer 503 without it', async () => {

@@ -1,12 +1,14 @@
 import { S3BlobStore } from '../../../shared/adapters/cloud/s3/s3-blob-store.ts';
 import { KeyFileSecrets } from '../../../shared/adapters/embedded/key-file-secrets.ts';
 import { PostgresTable } from '../../../shared/adapters/postgres/postgres-table.ts';
+import { SystemClock } from '../../../shared/adapters/system/system-clock.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { StartOptions } from '../../../shared/command-line/start-options.ts';
 import type { S3Place } from '../../../shared/ports/backup-target.ts';
 import { OperatorError, UsageError } from '../../../shared/errors/operator-error.ts';
 import { claimLayout } from '../../../shared/storage/table/layout.ts';
-import { isFollowed } from '../../../shared/storage/table/keys/keys.ts';
+import { RecentTable } from '../../../shared/storage/table/recent-table.ts';
+import { isFollowed, isRemembered } from '../../../shared/storage/table/keys/keys.ts';
 import type { Stores } from '../embedded-service.ts';
 import { isKeyOf } from '../first-start/managed-key.ts';
 
@@ -27,7 +29,9 @@ export async function openSharedStores({ table: url, blobs: place, keyFile }: Sh
   const { table, secrets } = await openSharedTable(url, keyFile);
   try {
     await claimLayout({ table, randomness: new CryptoRandomness() });
-    return { secrets, table, blobs: await openBlobs(place) };
+    const blobs = await openBlobs(place);
+    // A service reads the same few items with each request; a command, which only opens the table, reads everything as it is.
+    return { secrets, table: new RecentTable(table, new SystemClock()), blobs };
   } catch (error) {
     await table.close();
     throw error;
@@ -63,7 +67,7 @@ async function openTable(text: string): Promise<PostgresTable> {
   const schema = url.searchParams.get('schema') ?? undefined;
   // The client of PostgreSQL would send it as a setting of the server.
   url.searchParams.delete('schema');
-  const options = { url: url.href, isFollowed, ...(schema !== undefined && { schema }) };
+  const options = { url: url.href, isFollowed, isRemembered, ...(schema !== undefined && { schema }) };
   return PostgresTable.open(options).catch((cause: unknown) => {
     if (cause instanceof OperatorError) throw cause;
     throw new OperatorError(`--table: cannot use the database at ${url.host}: ${(cause as Error).message}`);

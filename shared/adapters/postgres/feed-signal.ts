@@ -1,21 +1,33 @@
-import type { Connections } from './connections.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
+import type { Connections } from './connections.ts';
 
 /** The milliseconds between two looks at the feed, for changes of other processes. */
 const interval = 500;
 /** The milliseconds for which writes of this process are collected before others are told of them. */
 const collected = 10;
+/** The most characters of a notification: https://www.postgresql.org/docs/15/sql-notify.html allows 7,999 bytes. */
+const mostTold = 7900;
+/** The milliseconds for which the last notification is waited for when a process ends. */
+const lastWord = 1000;
+/** Stands for keys that are too many for a notification. */
+const many = '*';
 
 /**
- * Tells subscribers that the feed has grown. Other processes are told by a notification that is sent apart from the writes: within them, it
- * would take a lock of the whole database at each commit. It is a hint only, which poolers lose; what counts is a look at regular intervals.
+ * Tells subscribers that the feed has grown, and that certain items have changed. Other processes are told by a notification that is sent apart
+ * from the writes: within them, it would take a lock of the whole database at each commit. It is a hint only, which poolers lose; what counts
+ * is a look at regular intervals, and how long items are remembered.
  */
 export class FeedSignal {
   readonly #connections: Connections;
   readonly #listeners = new Set<() => void>();
+  readonly #followers = new Set<(keys: readonly Buffer[] | undefined) => void>();
+  /** The keys of which others have not been told yet, in hexadecimal. */
+  readonly #told = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #newest: bigint;
   #telling: NodeJS.Timeout | undefined;
+  #sending: Promise<unknown> = Promise.resolve();
   #called = false;
   #listening: Promise<Client | undefined> | undefined;
   #isClosed = false;
@@ -39,14 +51,21 @@ export class FeedSignal {
     return this.#newest;
   }
 
-  /** To be called after a commit. @param newest its newest position; null if the feed does not have it */
-  written(newest: string | null): void {
-    if (newest === null) return;
-    this.#grown(BigInt(newest));
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
-      if (!this.#isClosed) void this.#tell();
-    }, collected).unref();
+  /**
+   * To be called after a commit.
+   * @param newest its newest position; null if the feed does not have it
+   * @param keys of changed items that other processes remember: these are told at once
+   */
+  written(newest: string | null, keys: readonly Buffer[]): void {
+    if (newest !== null) this.#grown(BigInt(newest));
+    for (const key of keys) this.#told.add(key.toString('hex'));
+    if (keys.length > 0) this.#tell();
+    else if (newest !== null) this.#telling ??= setTimeout(() => this.#tell(), collected).unref();
+  }
+
+  /** @param listener told of the keys of items that some process has changed; undefined: of any */
+  follow(listener: (keys: readonly Buffer[] | undefined) => void): void {
+    this.#followers.add(listener);
   }
 
   subscribe(listener: () => void): () => void {
@@ -56,10 +75,13 @@ export class FeedSignal {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     clearInterval(this.#timer);
-    clearTimeout(this.#telling);
+    // A command ends right after its write.
+    if (this.#telling !== undefined) this.#tell();
+    this.#isClosed = true;
     this.#listeners.clear();
+    this.#followers.clear();
+    await Promise.race([this.#sending, sleep(lastWord, undefined, { ref: false })]);
     await this.#listening;
   }
 
@@ -74,10 +96,22 @@ export class FeedSignal {
     });
   }
 
-  async #tell(): Promise<void> {
-    const channel = this.#connections.prefix;
+  #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    const keys = [...this.#told].join();
+    this.#told.clear();
+    const given = [this.#connections.prefix, keys.length > mostTold ? many : keys];
     // The others look by themselves, only later.
-    await this.#connections.read('select pg_notify($1, $2)', [channel, '']).catch(() => undefined);
+    const sent = this.#connections.read('select pg_notify($1, $2)', given).catch(() => undefined);
+    this.#sending = Promise.all([this.#sending, sent]);
+  }
+
+  #hear(payload = ''): void {
+    void this.#look();
+    if (payload === '') return;
+    const keys = payload === many ? undefined : payload.split(',').map((key) => Buffer.from(key, 'hex'));
+    for (const follower of this.#followers) follower(keys);
   }
 
   async #look(): Promise<void> {
@@ -98,7 +132,7 @@ export class FeedSignal {
 
   async #listenOn(): Promise<Client> {
     const client = await this.#connections.connect();
-    client.on('notification', () => void this.#look());
+    client.on('notification', ({ payload }) => this.#hear(payload));
     client.once('end', () => (this.#listening = undefined));
     await client.query(`listen ${client.escapeIdentifier(this.#connections.prefix)}`);
     return client;

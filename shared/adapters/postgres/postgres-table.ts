@@ -8,6 +8,7 @@ import type {
   ChangeFeed,
   Condition,
   FeedRecord,
+  ForeignChanges,
   Item,
   ItemKey,
   KeyValueTable,
@@ -37,10 +38,12 @@ import { migrate } from './schema.ts';
 export interface PostgresTableOptions extends ConnectionOptions {
   /** Tells whether the change feed includes an item. Default: every item. */
   readonly isFollowed?: (key: ItemKey) => boolean;
+  /** Tells whether processes remember an item, so that the others are told of its changes. Default: none. */
+  readonly isRemembered?: (key: ItemKey) => boolean;
 }
 
-/** The maximum number of items in a page. */
-const maxItemsOfPage = 1000;
+/** The maximum number of items in a page: those of a listing, and the one by which it knows that there are more. */
+const maxItemsOfPage = 1001;
 const maxBytesOfPage = 1024 * 1024;
 /** The milliseconds that a write tries for, unless it is given fewer. */
 const writeTime = 10_000;
@@ -59,29 +62,35 @@ interface Row {
  * The table in PostgreSQL, for any number of processes on any number of machines: schema.ts. A write takes two round trips: one that locks
  * and reads the items, one that changes them and commits; of a single item without an expectation, one.
  */
-export class PostgresTable implements KeyValueTable, ChangeFeed {
+export class PostgresTable implements KeyValueTable, ChangeFeed, ForeignChanges {
   readonly freeChecks = true;
   readonly #connections: Connections;
   readonly #horizon: FeedHorizon;
   readonly #signal: FeedSignal;
   readonly #isFollowed: (key: ItemKey) => boolean;
+  readonly #isRemembered: (key: ItemKey) => boolean;
 
-  private constructor(connections: Connections, signal: FeedSignal, isFollowed: (key: ItemKey) => boolean) {
+  private constructor(
+    connections: Connections,
+    signal: FeedSignal,
+    { isFollowed = () => true, isRemembered = () => false }: Omit<PostgresTableOptions, keyof ConnectionOptions>,
+  ) {
     this.#connections = connections;
     this.#horizon = new FeedHorizon(connections);
     this.#signal = signal;
     this.#isFollowed = isFollowed;
+    this.#isRemembered = isRemembered;
   }
 
   /**
    * Opens a table; a schema that is missing is created.
    * @throws Error if a later release has changed the schema; that of `pg` if there is no connection
    */
-  static async open({ isFollowed = () => true, ...options }: PostgresTableOptions): Promise<PostgresTable> {
+  static async open(options: PostgresTableOptions): Promise<PostgresTable> {
     const connections = new Connections(options);
     try {
       await connections.alone((client) => migrate(client, options.schema ?? 'stillage'));
-      return new PostgresTable(connections, await FeedSignal.open(connections), isFollowed);
+      return new PostgresTable(connections, await FeedSignal.open(connections), options);
     } catch (error) {
       await connections.close();
       throw error;
@@ -176,6 +185,10 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
     return this.#signal.subscribe(listener);
   }
 
+  onForeignChange(listener: (keys: readonly ItemKey[] | undefined) => void): void {
+    this.#signal.follow((keys) => listener(keys?.map(decodeItemKey)));
+  }
+
   async close(): Promise<void> {
     await this.#signal.close();
     await this.#connections.close();
@@ -204,12 +217,13 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
   }
 
   /** Changes one item, whatever it is. An attempt without an answer is repeated. */
-  async #writeOne({ key, encodedKey, value }: Step, until: number): Promise<WriteOutcome> {
+  async #writeOne(step: Step, until: number): Promise<WriteOutcome> {
+    const { key, encodedKey, value } = step;
     const values = [encodedKey, value ?? null, this.#isFollowed(key), String(lockOf(encodedKey)), patienceOf(until)];
     const text = `select former, newest from ${this.#connections.prefix}put_or_delete($1, $2, $3, $4, $5)`;
     const { rows } = await this.#connections.alone((client) => client.query<Put>(text, values));
     const row = rows[0]!;
-    this.#signal.written(row.newest);
+    this.#signal.written(row.newest, this.#rememberedOf([step]));
     return { outcome: 'written', old: [row.former === null ? undefined : decodeItem(row.former)] };
   }
 
@@ -225,11 +239,16 @@ export class PostgresTable implements KeyValueTable, ChangeFeed {
       }
       // What the caller relies on may no longer hold.
       if (performance.now() > until) throw new TimeIsUp();
-      const newest = await this.#change(client, steps.slice(0, changes), transaction);
+      const changed = steps.slice(0, changes);
+      const newest = await this.#change(client, changed, transaction);
       if (newest === undefined) return { outcome: 'unknown' };
-      this.#signal.written(newest);
+      this.#signal.written(newest, this.#rememberedOf(changed));
       return { outcome: 'written', old: items.slice(0, changes) };
     });
+  }
+
+  #rememberedOf(steps: readonly Step[]): readonly Buffer[] {
+    return steps.filter(({ key }) => this.#isRemembered(key)).map(({ encodedKey }) => encodedKey);
   }
 
   /** Begins a transaction, and reads the items of a write once no other write can change them. */

@@ -33,7 +33,7 @@ export class RequestView {
 
   /** Returns the bucket with this name. @throws S3Error NoSuchBucket */
   bucket(name: string): Promise<Bucket> {
-    return seen(this.#seenBuckets, name, () => this.#buckets.load(name));
+    return seen(this.#seenBuckets, name, () => this.#buckets.loadRecent(name));
   }
 
   /** Returns the bucket with this name if it was asked for before: nothing is read for it. */

@@ -3,12 +3,17 @@ import type { Condition, KeyValueTable } from '../../ports/key-value-table.ts';
 import { SharedReads } from '../shared-reads.ts';
 import { itemKey } from '../table/keys/keys.ts';
 import { decodeBucket, noSuchBucket, type Bucket, type Transition } from './bucket.ts';
+import { commitTime } from './commit-time.ts';
 import { tokenIs } from '../table/optimistic-write.ts';
 
 /** Longer names are not looked up, since they might not fit into the key of an item. */
 const maxNameLength = 63;
 /** The maximum age, in milliseconds, of a read of a bucket on which a commit relies. */
 const freshness = 1000;
+/** The same where the commit checks that the bucket is as it was read. Half a second is left for what is read before the commit. */
+const checkedFreshness = commitTime.start - 500;
+/** For how long requests begin with a bucket as it was read, where the table remembers it, in milliseconds. */
+const rememberedTime = 1000;
 /** The interval at which the end of a transition is polled, in milliseconds. */
 const transitionPoll = 25;
 
@@ -42,6 +47,21 @@ export abstract class BucketReads {
     return bucket;
   }
 
+  /**
+   * As {@link find}, for a request that begins: where the table remembers items, the bucket may be as it was a second ago, without what other
+   * processes have changed since. A commit checks it.
+   */
+  recent(name: string): Promise<Bucket | undefined> {
+    return this.#remembers && name.length <= maxNameLength ? this.#read(name, rememberedTime) : this.find(name);
+  }
+
+  /** As {@link recent}. @throws S3Error NoSuchBucket */
+  async loadRecent(name: string): Promise<Bucket> {
+    const bucket = await this.recent(name);
+    if (bucket === undefined) throw noSuchBucket(name);
+    return bucket;
+  }
+
   /** Rejects if the table does not answer. */
   async check(): Promise<void> {
     await this.#table.get(itemKey.deployment('health'));
@@ -64,9 +84,10 @@ export abstract class BucketReads {
     return present;
   }
 
-  /** As {@link present}, but returns the bucket unchanged if it was read less than a second ago: a commit may rely on it. */
+  /** As {@link present}, but returns the bucket unchanged if it was read so lately that a commit may rely on it. */
   async readyFor(bucket: Bucket): Promise<Bucket> {
-    if (!inTransition(bucket) && Math.abs(this.#clock.now() - bucket.readAt) < freshness) return bucket;
+    const longest = this.#remembers ? checkedFreshness : freshness;
+    if (!inTransition(bucket) && Math.abs(this.#clock.now() - bucket.readAt) < longest) return bucket;
     return this.present(bucket);
   }
 
@@ -82,7 +103,7 @@ export abstract class BucketReads {
 
   /** As {@link present} if reads are free, otherwise as {@link readyFor}: for a response without a commit, as the request changes nothing. */
   async standing(bucket: Bucket): Promise<Bucket> {
-    return this.#table.freeChecks ? this.present(bucket) : this.readyFor(bucket);
+    return this.#table.freeChecks && !this.#remembers ? this.present(bucket) : this.readyFor(bucket);
   }
 
   /** Returns the bucket, marked as outdated so that the next {@link readyFor} reads it again. */
@@ -92,11 +113,12 @@ export abstract class BucketReads {
 
   /**
    * Returns the conditions of a commit on the bucket if conditions are free; then the bucket need not be read after the commit.
-   * @param caller the conditions on the caller, if rights count at the commit: then the bucket must be unchanged
+   * @param caller the conditions on the caller, if rights count at the commit: then the bucket must be unchanged, as it must be where it may
+   *   have been remembered
    */
   commitConditions(bucket: Bucket, caller?: readonly Condition[]): readonly Condition[] {
     if (!this.#table.freeChecks) return [];
-    if (caller !== undefined) return [unchanged(bucket), ...caller];
+    if (caller !== undefined || this.#remembers) return [unchanged(bucket), ...(caller ?? [])];
     return [
       {
         key: itemKey.bucket(bucket.name),
@@ -132,9 +154,18 @@ export abstract class BucketReads {
     return present?.id === bucket.id;
   }
 
-  async #read(name: string): Promise<Bucket | undefined> {
-    const readAt = this.#clock.now();
-    const item = await this.#table.get(itemKey.bucket(name));
+  /** Whether requests may begin with a bucket that was read before. */
+  get #remembers(): boolean {
+    return this.#table.recent !== undefined;
+  }
+
+  async #read(name: string, within = 0): Promise<Bucket | undefined> {
+    const key = itemKey.bucket(name);
+    const now = this.#clock.now();
+    const { item, readAt } = (await this.#table.recent?.(key, within)) ?? {
+      item: await this.#table.get(key),
+      readAt: now,
+    };
     return item === undefined ? undefined : decodeBucket(name, item, readAt);
   }
 

@@ -5,6 +5,7 @@ import type { AccessKey, AccessKeys, IdentityRights, Project, Projects } from '.
 import { sessionName } from '../../../shared/access/user-arn.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
+import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { WebReader } from '../../../shared/ports/web-reader.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
 import { defaultLimits, type Limits } from '../../../shared/protocol/limits.ts';
@@ -49,8 +50,8 @@ export interface Answered {
  * The whole pipeline with every operation, over a table and blobs in memory and without a transport: as many services as a test
  * wants, and everything about them in its hands.
  */
-export class PipelineInProcess {
-  readonly table: MemoryTable;
+export class PipelineInProcess<Table extends KeyValueTable = MemoryTable> {
+  readonly table: Table;
   readonly blobs = new MemoryBlobs();
   readonly services: Services;
   /** The problems that were logged. */
@@ -62,7 +63,7 @@ export class PipelineInProcess {
   constructor(
     people: readonly Person[],
     {
-      table = new MemoryTable(),
+      table,
       before = (blobs) => blobs,
       clock = new SetClock(Date.now()),
       limits = {},
@@ -72,7 +73,7 @@ export class PipelineInProcess {
       accessKeys,
       webReader,
     }: {
-      table?: MemoryTable;
+      table?: Table;
       before?: (blobs: BlobStore) => BlobStore;
       clock?: SetClock;
       limits?: Partial<Limits>;
@@ -83,7 +84,8 @@ export class PipelineInProcess {
       webReader?: WebReader;
     } = {},
   ) {
-    this.table = table;
+    // Without another one, it is of this type.
+    this.table = table ?? (new MemoryTable() as KeyValueTable as Table);
     const projects = new Map(people.map(({ project }) => [project.id, project]));
     this.services = composeServices(
       {

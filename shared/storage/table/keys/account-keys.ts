@@ -57,6 +57,7 @@ export const accountKey = {
 
 /** Parses keys: the inverse of {@link accountKey}. */
 export const accountKeyParts = {
+  isProject: ({ pk, sk }: ItemKey): boolean => pk.startsWith('account/') && sk === only,
   /** Returns the name of a user. */
   user: ({ sk }: ItemKey): string => sk.slice(accountPrefix.users.length),
   /** Returns the name of a user, policy, role or provider, or the id of a group. */

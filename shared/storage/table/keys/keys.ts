@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ItemKey } from '../../../ports/key-value-table.ts';
+import { accountKeyParts } from './account-keys.ts';
 import { shardCount } from './ids.ts';
 
 /**
@@ -125,6 +126,11 @@ const everyFollowedPrefix = [...new Set(Object.values(followedPrefixes).flat())]
 /** Returns whether the change feed must include this item: only objects, uploads, their parts, public links and events have followers. */
 export function isFollowed({ pk }: ItemKey): boolean {
   return everyFollowedPrefix.some((prefix) => pk.startsWith(prefix));
+}
+
+/** Returns whether servers remember this item for seconds, where reading it takes a round trip: buckets, and projects, which each change by IAM changes. */
+export function isRemembered(key: ItemKey): boolean {
+  return key.pk.startsWith(kinds.bucket) || accountKeyParts.isProject(key);
 }
 
 /** The number of partitions of the release queue, so that a busy deployment does not exceed the write rate of one. */
