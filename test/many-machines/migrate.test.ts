@@ -91,16 +91,12 @@ async function fill(): Promise<void> {
   for (let n = 0; n < 40; n += 1) await put(`many/${n}`, Buffer.alloc(50_000, `${n}`));
   const parts = await open(client, 'parts', [5 * MiB, 100]);
   const MultipartUpload = { Parts: parts.etags.map((ETag, at) => ({ ETag, PartNumber: at + 1 })) };
-  await client.send(
-    new CompleteMultipartUploadCommand({ Bucket, Key: 'parts', UploadId: parts.id, MultipartUpload }),
-  );
+  await client.send(new CompleteMultipartUploadCommand({ Bucket, Key: 'parts', UploadId: parts.id, MultipartUpload }));
   await open(client, 'open', [5 * MiB, 70_000, 10]);
   await client.send(new CreateBucketCommand({ Bucket: Locked, ObjectLockEnabledForBucket: true }));
   const lock = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: new Date(Date.now() + 86_400_000) } as const;
   await client.send(new PutObjectCommand({ Bucket: Locked, Key: 'kept', Body: 'kept', ...lock }));
-  await client.send(
-    new PutObjectLegalHoldCommand({ Bucket: Locked, Key: 'kept', LegalHold: { Status: 'ON' } }),
-  );
+  await client.send(new PutObjectLegalHoldCommand({ Bucket: Locked, Key: 'kept', LegalHold: { Status: 'ON' } }));
   ci = await makeKey(data, 'shop:ci@acme');
   client.destroy();
   expect(await service.stop()).toBe(0);
@@ -126,11 +122,15 @@ async function seen(service: Service): Promise<unknown> {
   const all: unknown[] = [];
   for (const bucket of [Bucket, Locked]) {
     const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket: bucket }));
-    all.push(DeleteMarkers.map(({ Key, VersionId, IsLatest, LastModified }) => ({ Key, VersionId, IsLatest, LastModified })));
+    all.push(
+      DeleteMarkers.map(({ Key, VersionId, IsLatest, LastModified }) => ({ Key, VersionId, IsLatest, LastModified })),
+    );
     for (const { Key, VersionId, IsLatest, ETag, LastModified } of Versions) {
       const version = { Bucket: bucket, Key, VersionId };
       const { Body, Metadata, ServerSideEncryption } = await client.send(new GetObjectCommand(version));
-      const md5 = createHash('md5').update(await Body!.transformToByteArray()).digest('hex');
+      const md5 = createHash('md5')
+        .update(await Body!.transformToByteArray())
+        .digest('hex');
       const { TagSet } = await client.send(new GetObjectTaggingCommand(version));
       all.push({ Key, VersionId, IsLatest, ETag, LastModified, Metadata, ServerSideEncryption, md5, TagSet });
     }
@@ -220,7 +220,10 @@ describe('stillage migrate', () => {
     await runProgram(['migrate', '--data', source, ...shared('whole')], { env });
     const whole = performance.now() - began;
     for (let kill = 0; kill < 4; kill += 1) {
-      await runProgram(['migrate', '--data', source, ...there], { env, killAfter: whole * (0.3 + 0.6 * Math.random()) });
+      await runProgram(['migrate', '--data', source, ...there], {
+        env,
+        killAfter: whole * (0.3 + 0.6 * Math.random()),
+      });
     }
     await migrated('--data', source, ...there);
     await serving(there, async (service) => expect(await seen(service)).toEqual(before));

@@ -20,13 +20,21 @@ function expectRead(environment: Readonly<Record<string, string>>): void {
     if (!name.startsWith('STILLAGE_') || otherVariables.includes(name)) continue;
     const option = options.get(name);
     expect(option, name).toBeDefined();
-    const values = option!.description.endsWith('(repeatable)') && name !== 'STILLAGE_LIMIT' ? value.split(',') : [value];
+    const values =
+      option!.description.endsWith('(repeatable)') && name !== 'STILLAGE_LIMIT' ? value.split(',') : [value];
     for (const one of values) option!.parseArg?.(one, undefined);
   }
 }
 
 /** What a service of many machines must be told. */
-const needed = ['STILLAGE_HOST', 'STILLAGE_DOMAIN', 'STILLAGE_TABLE', 'STILLAGE_BLOBS', 'STILLAGE_KEY_FILE', 'PGPASSWORD'];
+const needed = [
+  'STILLAGE_HOST',
+  'STILLAGE_DOMAIN',
+  'STILLAGE_TABLE',
+  'STILLAGE_BLOBS',
+  'STILLAGE_KEY_FILE',
+  'PGPASSWORD',
+];
 
 const duration = z.string().regex(/^\d+s$/);
 const server = z.strictObject({
@@ -42,7 +50,10 @@ const server = z.strictObject({
   depends_on: z
     .union([
       z.array(z.string()),
-      z.record(z.string(), z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) })),
+      z.record(
+        z.string(),
+        z.strictObject({ condition: z.enum(['service_healthy', 'service_completed_successfully']) }),
+      ),
     ])
     .optional(),
   healthcheck: z
@@ -58,7 +69,9 @@ const server = z.strictObject({
 const composeFile = z.strictObject({
   'x-server': z.unknown(),
   services: z.record(z.string(), server),
-  networks: z.strictObject({ default: z.strictObject({ ipam: z.strictObject({ config: z.array(z.strictObject({ subnet: z.cidrv4() })) }) }) }),
+  networks: z.strictObject({
+    default: z.strictObject({ ipam: z.strictObject({ config: z.array(z.strictObject({ subnet: z.cidrv4() })) }) }),
+  }),
   volumes: z.record(z.string(), z.null()),
 });
 
@@ -75,7 +88,8 @@ describe('deploy/compose.yaml', () => {
     const mounted = new Set<string>();
     for (const [name, { image, volumes: mounts = [], depends_on: others = [] }] of Object.entries(services)) {
       expect(images, name).toContain(image);
-      for (const other of Array.isArray(others) ? others : Object.keys(others)) expect(services).toHaveProperty([other]);
+      for (const other of Array.isArray(others) ? others : Object.keys(others))
+        expect(services).toHaveProperty([other]);
       for (const [source] of mounts.map((mount) => mount.split(':'))) {
         if (source!.startsWith('./')) expect(text(source!).length).toBeGreaterThan(0);
         else mounted.add(source!);
@@ -93,7 +107,9 @@ describe('deploy/compose.yaml', () => {
     expect(services['stillage-2']).toEqual(services['stillage-1']);
     for (const name of needed) expect(environment).toHaveProperty(name);
     expect(environment!['STILLAGE_TRUST_PROXY']).toBe(networks.default.ipam.config[0]!.subnet);
-    const [table, blobs] = [environment!['STILLAGE_TABLE']!, environment!['STILLAGE_BLOBS']!].map((url) => new URL(url));
+    const [table, blobs] = [environment!['STILLAGE_TABLE']!, environment!['STILLAGE_BLOBS']!].map(
+      (url) => new URL(url),
+    );
     const { postgres } = services;
     expect([table!.hostname, table!.username, table!.pathname]).toEqual([
       'postgres',
@@ -282,7 +298,9 @@ describe('deploy/kubernetes', () => {
   it('has each file in the kustomization, but the templates of secrets', () => {
     const listed = ['kustomization.yaml', 'secrets.yaml', ...only('Kustomization').resources];
     expect(listed.toSorted()).toEqual(names.toSorted());
-    expect(all('Secret').flatMap(({ data = {}, stringData = {} }) => [...Object.values(data), ...Object.values(stringData)])).toEqual(['', '', '']);
+    expect(
+      all('Secret').flatMap(({ data = {}, stringData = {} }) => [...Object.values(data), ...Object.values(stringData)]),
+    ).toEqual(['', '', '']);
   });
 
   it('mounts volumes that are there, of secrets that are described', () => {
@@ -319,9 +337,16 @@ describe('deploy/kubernetes', () => {
     expectRead(environment);
     const table = new URL(environment['STILLAGE_TABLE']!);
     const { database, owner } = cluster.spec.bootstrap.initdb;
-    expect([table.hostname, table.pathname, table.username]).toEqual([`${cluster.metadata.name}-rw`, `/${database}`, owner]);
+    expect([table.hostname, table.pathname, table.username]).toEqual([
+      `${cluster.metadata.name}-rw`,
+      `/${database}`,
+      owner,
+    ]);
     const ca = server!.volumeMounts.find(({ name }) => name === 'ca')!.mountPath;
-    expect([table.searchParams.get('sslmode'), table.searchParams.get('sslrootcert')]).toEqual(['verify-full', `${ca}/ca.crt`]);
+    expect([table.searchParams.get('sslmode'), table.searchParams.get('sslrootcert')]).toEqual([
+      'verify-full',
+      `${ca}/ca.crt`,
+    ]);
   });
 
   it('asks the port of the server how it is, and ends it no sooner than it ends by itself', () => {

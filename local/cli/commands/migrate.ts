@@ -10,7 +10,7 @@ import { plainVerb } from '../command.ts';
 import { sparingly } from '../progress.ts';
 
 interface MigrateOptions extends Pick<StartOptions, 'data' | 'table' | 'blobs' | 'keyFile'> {
-  readonly back?: true;
+  readonly back?: boolean;
 }
 
 /** Returns `stillage migrate`. It exits with 1 if something is damaged, so that the migration is not finished. */

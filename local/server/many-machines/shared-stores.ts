@@ -97,7 +97,11 @@ async function openTable(text: string, isTarget: boolean): Promise<PostgresTable
   const schema = url.searchParams.get('schema') ?? undefined;
   // The client of PostgreSQL would send it as a setting of the server.
   url.searchParams.delete('schema');
-  const options = { url: url.href, isFollowed: isTarget ? () => false : isFollowed, ...(schema !== undefined && { schema }) };
+  const options = {
+    url: url.href,
+    isFollowed: isTarget ? () => false : isFollowed,
+    ...(schema !== undefined && { schema }),
+  };
   return PostgresTable.open(options).catch((cause: unknown) => {
     if (cause instanceof OperatorError) throw cause;
     throw new OperatorError(`--table: cannot use the database at ${url.host}: ${(cause as Error).message}`);

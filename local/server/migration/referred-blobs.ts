@@ -1,5 +1,5 @@
 import { sealedSize } from '../../../shared/encryption/segments.ts';
-import { ItemDamaged, type Attributes, type Item, type KeyValueTable } from '../../../shared/ports/key-value-table.ts';
+import { ItemDamaged, type Attributes, type KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { BlobOwner, BlobRef } from '../../../shared/ports/blob-store.ts';
 import * as keyParts from '../../../shared/storage/table/keys/key-parts.ts';
 import { itemKey, kinds, partition } from '../../../shared/storage/table/keys/keys.ts';

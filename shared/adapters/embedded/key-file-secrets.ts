@@ -11,7 +11,9 @@ export class KeyFileSecrets extends AesSecrets {
    * @throws Error with one line that says what to do, if others can read the file or it is not a key
    */
   static async open(path: string): Promise<KeyFileSecrets> {
-    return new KeyFileSecrets((await readKey(path)) ?? (await createKey(path, new Uint8Array(randomBytes(aesKeySize)))));
+    return new KeyFileSecrets(
+      (await readKey(path)) ?? (await createKey(path, new Uint8Array(randomBytes(aesKeySize)))),
+    );
   }
 
   /**

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { migrate, type Damage, type End, type Migrated } from '../../../../../local/server/migration/migrate.ts';
 import { refuseUnfinished } from '../../../../../local/server/migration/migration-state.ts';
 import type { BlobStore } from '../../../../../shared/ports/blob-store.ts';
-import type { Item } from '../../../../../shared/ports/key-value-table.ts';
+import type { Change, Item, WriteOutcome } from '../../../../../shared/ports/key-value-table.ts';
 import { sortableTime } from '../../../../../shared/storage/table/keys/ids.ts';
 import { garbagePartitionOf, itemKey, partition } from '../../../../../shared/storage/table/keys/keys.ts';
 import { movedBlobs, staysInPlace } from '../../../../../shared/storage/table/keys/migration-keys.ts';
@@ -64,7 +64,10 @@ async function seen({ app }: World): Promise<readonly string[]> {
   const all = [versions, uploads];
   for (const [, key, id] of versions.matchAll(/<Version><Key>(.*?)<\/Key><VersionId>(.*?)<\/VersionId>/g)) {
     const { text, header } = await ask(app, 'GET', `/bucket/${key}`, `versionId=${id}`);
-    all.push(`${key} ${id} ${header('etag')} ${text}`, (await ask(app, 'GET', `/bucket/${key}`, `tagging&versionId=${id}`)).text);
+    all.push(
+      `${key} ${id} ${header('etag')} ${text}`,
+      (await ask(app, 'GET', `/bucket/${key}`, `tagging&versionId=${id}`)).text,
+    );
   }
   for (const [, key, id] of uploads.matchAll(/<Key>(.*?)<\/Key><UploadId>(.*?)<\/UploadId>/g)) {
     all.push((await ask(app, 'GET', `/bucket/${key}`, `uploadId=${id}`)).text);
@@ -88,13 +91,19 @@ async function filled(): Promise<World> {
   await ask(app, 'PUT', '/bucket');
   await ask(app, 'PUT', '/bucket/null', '', 'before versioning');
   await ask(
-    ...[app, 'PUT', '/bucket', 'versioning'] as const,
+    ...([app, 'PUT', '/bucket', 'versioning'] as const),
     '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>',
   );
   for (const n of [1, 2, 3]) await ask(app, 'PUT', '/bucket/often', '', `version ${n}`);
   await ask(app, 'PUT', '/bucket/empty', '', '');
   await ask(app, 'DELETE', '/bucket/null');
-  await ask(app, 'PUT', '/bucket/often', 'tagging', '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>');
+  await ask(
+    app,
+    'PUT',
+    '/bucket/often',
+    'tagging',
+    '<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>',
+  );
   const copy = { method: 'PUT', path: '/bucket/copy', headers: { 'x-amz-copy-source': '/bucket/often' } };
   expect((await app.send(copy, alice)).status).toBe(200);
   const id = idIn((await ask(app, 'POST', '/bucket/parts', 'uploads')).text);
@@ -103,7 +112,13 @@ async function filled(): Promise<World> {
     const etag = etagIn(await ask(app, 'PUT', '/bucket/parts', `partNumber=${n}&uploadId=${id}`, `part ${n}`));
     parts.push(`<Part><PartNumber>${n}</PartNumber><ETag>${etag}</ETag></Part>`);
   }
-  await ask(app, 'POST', '/bucket/parts', `uploadId=${id}`, `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+  await ask(
+    app,
+    'POST',
+    '/bucket/parts',
+    `uploadId=${id}`,
+    `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
+  );
   const open = idIn((await ask(app, 'POST', '/bucket/open', 'uploads')).text);
   for (const n of [1, 2]) await ask(app, 'PUT', '/bucket/open', `partNumber=${n}&uploadId=${open}`, `open ${n}`);
   // As the follower of the feed queues what has been replaced, and what versions still have.
@@ -123,6 +138,20 @@ async function* one(text: string): AsyncGenerator<Uint8Array> {
 
 class Killed extends Error {}
 
+/** A table that is written in another way. */
+function withWrite<Table extends MemoryTable>(
+  table: Table,
+  write: (changes: readonly Change[]) => Promise<WriteOutcome>,
+): Table {
+  return new Proxy(table, {
+    get: (_, name) => {
+      if (name === 'write') return (changes: readonly Change[]) => write(changes);
+      const value: unknown = Reflect.get(table, name, table);
+      return typeof value === 'function' ? (value.bind(table) as unknown) : value;
+    },
+  });
+}
+
 /** A target whose process is killed at one of its writes, before or after it happens: nothing works from then on. */
 function killedAt(target: World, at: number, when: 'before' | 'after'): End & { readonly wasKilled: () => boolean } {
   let writes = 0;
@@ -134,13 +163,7 @@ function killedAt(target: World, at: number, when: 'before' | 'after'): End & { 
     return result;
   };
   const { table, blobs } = target;
-  const killedTable = new Proxy(table, {
-    get: (_, name) => {
-      if (name === 'write') return (...args: Parameters<MemoryTable['write']>) => step(() => table.write(...args));
-      const value: unknown = Reflect.get(table, name, table);
-      return typeof value === 'function' ? (value.bind(table) as unknown) : value;
-    },
-  });
+  const killedTable = withWrite(table, (changes) => step(() => table.write(changes)));
   const killedBlobs: BlobStore = { ...blobs, write: (...args) => step(() => blobs.write(...args)) };
   return { places: target.places, table: killedTable, blobs: killedBlobs, wasKilled: () => writes >= at };
 }
@@ -159,7 +182,9 @@ describe('a migration', () => {
     expect(await seen(there)).toEqual(before);
     // What is released is not copied; its entry stays, so that all that depends on it comes to its end.
     expect([...there.kept.kept.values()].map(({ bytes }) => Buffer.from(bytes).toString())).not.toContain('released');
-    const garbage = (await itemsOf(there.table)).filter(({ key }) => key.pk.startsWith(partition.garbage(0).slice(0, 8)));
+    const garbage = (await itemsOf(there.table)).filter(({ key }) =>
+      key.pk.startsWith(partition.garbage(0).slice(0, 8)),
+    );
     expect(garbage).toHaveLength(2);
     const copy = (await itemsOf(there.table)).find(({ key }) => key.sk === 'copy')!.attributes['c'] as string;
     expect(garbage.filter(({ key }) => key.sk.includes(copy))).toHaveLength(1);
@@ -178,37 +203,46 @@ describe('a migration', () => {
     expect(BigInt(there.table.newest())).toBeGreaterThanOrEqual(BigInt(position));
   });
 
-  it('is resumed after a kill at any write, copies no blob twice, and ends the same', { timeout: 120_000 }, async () => {
-    const before = await seen(source);
-    const items = (await itemsOf(source.table)).length;
-    const whole = await run(source, world());
-    let kills = 0;
-    for (const when of ['before', 'after'] as const) {
-      for (let at = 1; ; at += 1) {
-        const target = world();
-        const killed = killedAt(target, at, when);
-        const first = await run(source, killed).catch((error: unknown) => error);
-        if (!killed.wasKilled()) break;
-        expect(first).toBeInstanceOf(Killed);
-        kills += 1;
-        const recorded = (await target.table.query(movedBlobs)).items.length;
-        const resumed = await run(source, target);
-        expect(resumed.blobs).toBe(resumed.isEarlier ? 0 : whole.blobs - recorded);
-        expect(await seen(target)).toEqual(before);
-        expect((await itemsOf(target.table)).length).toBe(items);
-        expect(await target.table.query(movedBlobs)).toEqual({ items: [], more: false });
+  it(
+    'is resumed after a kill at any write, copies no blob twice, and ends the same',
+    { timeout: 120_000 },
+    async () => {
+      const before = await seen(source);
+      const items = (await itemsOf(source.table)).length;
+      const whole = await run(source, world());
+      let kills = 0;
+      for (const when of ['before', 'after'] as const) {
+        for (let at = 1; ; at += 1) {
+          const target = world();
+          const killed = killedAt(target, at, when);
+          const first = await run(source, killed).catch((error: unknown) => error);
+          if (!killed.wasKilled()) break;
+          expect(first).toBeInstanceOf(Killed);
+          kills += 1;
+          const recorded = (await target.table.query(movedBlobs)).items.length;
+          const resumed = await run(source, target);
+          expect(resumed.blobs).toBe(resumed.isEarlier ? 0 : whole.blobs - recorded);
+          expect(await seen(target)).toEqual(before);
+          expect((await itemsOf(target.table)).length).toBe(items);
+          expect(await target.table.query(movedBlobs)).toEqual({ items: [], more: false });
+        }
       }
-    }
-    expect(kills).toBeGreaterThan(40);
-  });
+      expect(kills).toBeGreaterThan(40);
+    },
+  );
 
   it('copies what has changed between a kill and the next run, and removes what is gone', async () => {
     const target = world();
-    // In the last write of the table, when all else is there.
-    await run(source, killedAt(target, 25, 'before')).catch(() => undefined);
+    const unfinished = withWrite(target.table, async (changes) => {
+      if (changes.some((change) => 'put' in change && 'finished' in change.put)) throw new Killed();
+      return target.table.write(changes);
+    });
+    await expect(run(source, { ...target, table: unfinished })).rejects.toThrow(Killed);
     await ask(source.app, 'DELETE', '/bucket/copy');
     await ask(source.app, 'PUT', '/bucket/new', '', 'new');
-    const ids = [...(await ask(source.app, 'GET', '/bucket', 'versions&prefix=often')).text.matchAll(/<VersionId>(.*?)</g)];
+    const ids = [
+      ...(await ask(source.app, 'GET', '/bucket', 'versions&prefix=often')).text.matchAll(/<VersionId>(.*?)</g),
+    ];
     await ask(source.app, 'DELETE', '/bucket/often', `versionId=${ids[1]![1]}`);
     await run(source, target);
     expect(await seen(target)).toEqual(await seen(source));
@@ -216,7 +250,9 @@ describe('a migration', () => {
 
   it('is not finished if a blob is damaged or missing, names the object, and no service starts', async () => {
     const target = world();
-    const [damaged, missing] = [...source.kept.kept].filter(([, { owner }]) => owner.key === 'parts').map(([ref]) => ref);
+    const [damaged, missing] = [...source.kept.kept]
+      .filter(([, { owner }]) => owner.key === 'parts')
+      .map(([ref]) => ref);
     source.kept.unreadable.add(damaged!);
     const { bytes, owner, writtenAt } = source.kept.kept.get(missing!)!;
     source.kept.kept.delete(missing!);
@@ -270,18 +306,13 @@ describe('a migration', () => {
 
   it('notices an item of the target that is not that of the source', async () => {
     const target = world();
-    const changing = new Proxy(target.table, {
-      get: (_, name) => {
-        const value: unknown = Reflect.get(target.table, name, target.table);
-        if (name !== 'write') return typeof value === 'function' ? (value.bind(target.table) as unknown) : value;
-        return (changes: Parameters<MemoryTable['write']>[0]) =>
-          target.table.write(
-            changes.map((change) =>
-              change.key.sk === 'often' && 'put' in change ? { ...change, put: { ...change.put, s: 1 } } : change,
-            ),
-          );
-      },
-    });
+    const changing = withWrite(target.table, (changes) =>
+      target.table.write(
+        changes.map((change) =>
+          change.key.sk === 'often' && 'put' in change ? { ...change, put: { ...change.put, s: 1 } } : change,
+        ),
+      ),
+    );
     await expect(run(source, { ...target, table: changing })).rejects.toThrow('was written to while it was copied');
   });
 
