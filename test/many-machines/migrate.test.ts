@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -34,6 +34,11 @@ const Bucket = 'migrated';
 const Locked = 'locked';
 const MiB = 1024 * 1024;
 
+/** The kills in each direction, at random moments; test/unit/local/server/migration has one at each write. */
+const kills = process.env['TEST_LONG'] ? 10 : 2;
+
+/** How long a migration takes that is not killed, in milliseconds. */
+let whole = 1000;
 let postgres: Postgres;
 let blobs: Service;
 let folder: string;
@@ -168,7 +173,11 @@ describe('stillage migrate', () => {
   it('keeps versions, locks, tags, open uploads, encryption, keys and counters, there and back', async () => {
     const there = shared('there');
     const before = await serving(['--data', data], seen);
-    expect(await migrated('--data', data, ...there)).toMatchObject({ damaged: 0, blobsBefore: 0, examples: [] });
+    const began = performance.now();
+    const { code, stdout, stderr } = await runProgram(['migrate', '--json', '--data', data, ...there], { env });
+    whole = performance.now() - began;
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ damaged: 0, blobsBefore: 0, examples: [] });
     const used = async (place: Place): Promise<unknown> =>
       (await administer<{ used: object }>(place, 'quota', 'show', Bucket)).used;
     const usedBefore = await used({ args: ['--data', data], env: {} });
@@ -207,8 +216,8 @@ describe('stillage migrate', () => {
     // Small blobs are in the table again: of the others, each has a file.
     const files = (await readdir(join(back, 'blobs'), { recursive: true })).filter((name) => name.includes('/'));
     expect(files.length).toBe(40 + ['large', 'secret', 'parts', 'open'].length);
-    const { stdout } = await runWarm(['scrub', '--content', '--data', back]);
-    expect(stdout).toContain('everything is consistent');
+    const scrubbed = await runWarm(['scrub', '--content', '--data', back]);
+    expect(scrubbed.stdout).toContain('everything is consistent');
     expect(await migrated('--back', '--data', back, ...there)).toMatchObject({ isEarlier: true });
   });
 
@@ -216,25 +225,17 @@ describe('stillage migrate', () => {
     const source = await copyOfSource('killed');
     const there = shared('killed');
     const before = await serving(['--data', source], seen);
-    const began = performance.now();
-    await runProgram(['migrate', '--data', source, ...shared('whole')], { env });
-    const whole = performance.now() - began;
-    for (let kill = 0; kill < 4; kill += 1) {
-      await runProgram(['migrate', '--data', source, ...there], {
-        env,
-        killAfter: whole * (0.3 + 0.6 * Math.random()),
-      });
+    // A moment of a whole migration, after the program has loaded; before the back one, it waits whether a server uses the table.
+    const moment = (wait: number): number => wait + whole * (0.3 + 0.6 * Math.random());
+    for (let kill = 0; kill < kills; kill += 1) {
+      await runProgram(['migrate', '--data', source, ...there], { env, killAfter: moment(0) });
     }
     await migrated('--data', source, ...there);
     await serving(there, async (service) => expect(await seen(service)).toEqual(before));
 
     const back = join(folder, 'killed back');
-    // It waits for three seconds whether a server uses the table.
-    for (let kill = 0; kill < 3; kill += 1) {
-      await runProgram(['migrate', '--back', '--data', back, ...there], {
-        env,
-        killAfter: 3000 + whole * (0.3 + 0.6 * Math.random()),
-      });
+    for (let kill = 0; kill < kills; kill += 1) {
+      await runProgram(['migrate', '--back', '--data', back, ...there], { env, killAfter: moment(3000) });
     }
     await migrated('--back', '--data', back, ...there);
     await serving(['--data', back], async (service) => expect(await seen(service)).toEqual(before));
@@ -270,15 +271,15 @@ describe('stillage migrate', () => {
     await writeFile(otherKey, Buffer.alloc(32, 1), { mode: 0o600 });
     expect(await refusal('--data', source, ...shared('refused', otherKey))).toContain('--key-file');
     expect(await refusal('--data', join(folder, 'nothing'), ...there)).toContain('is not a data directory');
-    await migrated('--data', source, ...there);
-    // Another data directory, with the same key.
-    const other = await copyOfSource('other');
-    const args = ['--table', there[1]!, '--blobs', there[3]!, '--key-file', there[5]!];
-    expect(await refusal('--data', other, ...args)).toContain('is not empty');
-    await serving(there, async () => {
-      expect(await refusal('--back', '--data', join(folder, 'new'), ...there)).toContain('a server uses the table');
+    // A service with the same key.
+    const key = join(folder, 'key of the source');
+    await copyFile(join(source, 'master.key'), key);
+    const used = shared('used', key);
+    await serving(used, async () => {
+      expect(await refusal('--data', source, ...used)).toContain('is not empty');
+      expect(await refusal('--back', '--data', join(folder, 'new'), ...used)).toContain('a server uses the table');
     });
-    expect(await refusal('--back', '--data', other, ...there)).toContain('is not empty');
+    expect(await refusal('--back', '--data', source, ...used)).toContain('is not empty');
     const { code, stderr } = await migrating('--data', source, '--table', there[1]!);
     expect([code, stderr]).toEqual([2, expect.stringContaining('are needed together')]);
   });
