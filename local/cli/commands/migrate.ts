@@ -26,8 +26,8 @@ export function migrateCommand(): Command {
       option('--back', 'copy to the data directory'),
     ],
     examples: [
-      "migrate --data /var/lib/stillage --table postgres://stillage@db/stillage --blobs 's3://blobs?region=eu-west-1' --key-file master.key",
-      "migrate --back --data ./data --table postgres://stillage@db/stillage --blobs 's3://blobs?region=eu-west-1' --key-file master.key",
+      'migrate --table postgres://stillage@db/stillage --blobs s3://blobs --key-file master.key',
+      'migrate --back --data ./copy --table postgres://s@db/s --blobs s3://blobs --key-file key',
     ],
     act: (_, options) => act(options),
   });
