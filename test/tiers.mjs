@@ -24,6 +24,7 @@ export const gate = [
   'test/resources/anonymous-bursts',
   'test/recipes/platform',
   'test/many-machines/',
+  'test/recipes/deploy',
 ];
 
 /** Files in those folders that belong to the long form: each takes half a minute and more, and their promise has a shorter test there. */

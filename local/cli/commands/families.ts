@@ -14,6 +14,7 @@ import { importCommand } from './import.ts';
 import { keyFamily } from './key.ts';
 import { linkFamily } from './link.ts';
 import { metricsFamily } from './metrics.ts';
+import { migrateCommand } from './migrate.ts';
 import { monitoringFamily } from './monitoring.ts';
 import { operatorFamily } from './operator.ts';
 import { policyFamily } from './policy.ts';
@@ -41,6 +42,7 @@ const groups: readonly (readonly [heading: string, families: readonly (() => Com
       restoreCommand,
       importCommand,
       exportCommand,
+      migrateCommand,
       scrubCommand,
       doctorCommand,
       compactCommand,

@@ -18,6 +18,7 @@ import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { heldUntil } from '../backup/backup-leases.ts';
 import { checkBlobs, markBlobs } from './blobs-mark.ts';
 import { isKeyOf } from '../first-start/managed-key.ts';
+import { refuseUnfinished } from '../migration/migration-state.ts';
 import { isServed, lockDirectory, servedBy, type ServiceLock } from './service-lock.ts';
 
 /** An open data directory. Several processes may have it open; each sees what the others have written. */
@@ -33,16 +34,24 @@ export interface DataDirectory {
 
 const keyFile = 'master.key';
 
+/** For what a directory is opened. Default: to be used. */
+export interface Opening {
+  /** A migration writes into it what another table has followed already. */
+  readonly isTarget?: boolean;
+}
+
 /**
  * Opens a data directory; a missing one is created, with a new key file.
  * @param onFailure called once the table can no longer be used in this process: ends it, unless given
  * @param onCommitFailure called with the cause when a transaction could not be committed
- * @throws OperatorError, also if the key file is missing or does not belong to the table: before anything is written
+ * @throws OperatorError, also if the key file is missing or does not belong to the table, or a migration into it has not ended: before
+ *   anything is written
  */
 export async function openData(
   data: string,
   onFailure = (failure: EnvironmentFailure) => endProcess(data, failure),
   onCommitFailure: (cause: unknown) => void = () => undefined,
+  { isTarget = false }: Opening = {},
 ): Promise<DataDirectory> {
   // The file handles with which it replaces those of Node.js have neither sync nor datasync.
   if (process.versions['pnp'] !== undefined) {
@@ -57,8 +66,9 @@ export async function openData(
     await checkLockFileIsThere(data);
     const secrets = await KeyFileSecrets.open(join(data, keyFile));
     const environment = await LmdbEnvironment.open(join(data, 'table'), onFailure, onCommitFailure);
-    const table = new LmdbTable(environment, { isFollowed });
+    const table = new LmdbTable(environment, { isFollowed: isTarget ? () => false : isFollowed });
     try {
+      if (!isTarget) await refuseUnfinished(table);
       await claimLayoutOf(table);
     } catch (error) {
       await table.close();
@@ -94,13 +104,14 @@ export async function openToServe(
   data: string,
   onFailure = (failure: DirectoryFailure) => endProcess(data, failure),
   onCommitFailure?: (cause: unknown) => void,
+  opening?: Opening,
 ): Promise<DataDirectory & { readonly lock: ServiceLock }> {
   const path = await realpath(data).catch(() => resolve(data));
   if (servedHere.has(path)) throw servedBy(data, process.pid);
   servedHere.add(path);
   let directory: DataDirectory | undefined;
   try {
-    directory = await openData(data, onFailure, onCommitFailure);
+    directory = await openData(data, onFailure, onCommitFailure, opening);
     const onLost = (): void => onFailure('unreachable');
     const lock = await lockDirectory(data, directory.table, new CryptoRandomness(), onLost);
     return { ...directory, lock: { ...lock, release: () => lock.release().finally(() => servedHere.delete(path)) } };

@@ -1,6 +1,7 @@
 import { itemKey } from '../../../shared/storage/table/keys/keys.ts';
 import { writeToken } from '../../../shared/storage/table/keys/ids.ts';
 import { bestEffort } from '../../../shared/storage/table/settled.ts';
+import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import type { Attributes, Expectation, KeyValueTable } from '../../../shared/ports/key-value-table.ts';
@@ -18,6 +19,23 @@ const silence = 10 * second;
 export interface Work {
   /** Ends it at once, as another server does it already. */
   halt(): void;
+}
+
+/**
+ * Refuses a table that servers use: while one runs, one of them has the duty, or takes it soon. Takes three seconds if they have ended in order, and
+ * longer after one was killed.
+ * @throws OperatorError
+ */
+export async function refuseServed(table: KeyValueTable, clock: Clock): Promise<void> {
+  const before = await table.get(key);
+  const wait = beatTime + second + (before === undefined ? 0 : silence);
+  for (let waited = 0; waited < wait; waited += second) {
+    await clock.sleep(second);
+    const present = await table.get(key);
+    // Nobody leaves it while this looks, unless the server ends.
+    if (present === undefined || present['r'] === before?.['r']) continue;
+    throw new OperatorError('--table: a server uses the table: stop all of them, and run the same command again');
+  }
 }
 
 interface Deps {

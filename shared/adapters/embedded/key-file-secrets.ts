@@ -11,7 +11,21 @@ export class KeyFileSecrets extends AesSecrets {
    * @throws Error with one line that says what to do, if others can read the file or it is not a key
    */
   static async open(path: string): Promise<KeyFileSecrets> {
-    return new KeyFileSecrets((await readKey(path)) ?? (await createKey(path)));
+    return new KeyFileSecrets(
+      (await readKey(path)) ?? (await createKey(path, new Uint8Array(randomBytes(aesKeySize)))),
+    );
+  }
+
+  /**
+   * Copies a key file, unless the same key is there already.
+   * @returns false if there is another key
+   * @throws Error as {@link KeyFileSecrets.open}, also if there is none to be copied
+   */
+  static async copy(from: string, to: string): Promise<boolean> {
+    const key = await readKey(from);
+    if (key === undefined) throw new Error(`there is no key file ${from}`);
+    const present = (await readKey(to)) ?? (await createKey(to, key));
+    return Buffer.from(present).equals(key);
   }
 }
 
@@ -42,8 +56,7 @@ async function readKey(path: string): Promise<Uint8Array | undefined> {
  * Creates the key file under its name only once it is durable, so that a crash leaves a whole key or none. If another
  * process created it first, returns that key.
  */
-async function createKey(path: string): Promise<Uint8Array> {
-  const key = new Uint8Array(randomBytes(aesKeySize));
+async function createKey(path: string, key: Uint8Array): Promise<Uint8Array> {
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   const file = await open(draft, 'wx', 0o600);
   try {

@@ -181,6 +181,20 @@ export class PostgresTable implements KeyValueTable, ChangeFeed, ForeignChanges 
     }
   }
 
+  /** Tells whether all records have been removed, also those that cannot be read yet as an older transaction runs. */
+  async isFeedEmpty(): Promise<boolean> {
+    return (await this.#read('select 1 as found from feed limit 1', [])).length === 0;
+  }
+
+  /** Begins the feed after this position, which another table's has reached, unless its own is beyond. */
+  async advanceFeed(to: string): Promise<void> {
+    const { prefix } = this.#connections;
+    await this.#connections.read(
+      `select setval($1::regclass, greatest($2::bigint, last_value)) from ${prefix}feed_position`,
+      [`${prefix}feed_position`, to],
+    );
+  }
+
   subscribe(listener: () => void): () => void {
     return this.#signal.subscribe(listener);
   }

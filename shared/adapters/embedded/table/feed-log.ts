@@ -52,6 +52,11 @@ export class FeedLog implements CommitParticipant {
     void this.#records.put(position, this.#seals ? seal(position, bytes) : bytes);
   }
 
+  /** Gives out no position up to this one from now on. To be called within a transaction. */
+  advance(to: number): void {
+    this.#given = Math.max(this.#given, to);
+  }
+
   /** Ends a transaction. */
   end(): void {
     if (this.#given > this.#marked) void this.#records.put(newestMark, writePosition(this.#given));

@@ -264,6 +264,11 @@ export class LmdbTable implements KeyValueTable, ChangeFeed, Commits {
     while (await this.#environment.run(() => this.#log.trim(Number(upTo), trimStep)));
   }
 
+  /** Begins the feed after this position, which another table's has reached, unless its own is beyond. */
+  async advanceFeed(to: string): Promise<void> {
+    await this.#environment.run(() => this.#log.advance(Number(to)));
+  }
+
   subscribe(listener: () => void): () => void {
     const own = (): void => listener();
     this.#listeners.add(own);
