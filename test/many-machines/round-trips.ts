@@ -39,11 +39,11 @@ const ofItself = /pg_notify|^select max\(position\)/;
 export class RoundTrips {
   #count = 0;
   #isWaiting = false;
-  readonly #query = Client.prototype.query;
+  readonly #query = Object.getOwnPropertyDescriptor(Client.prototype, 'query')!;
 
   constructor() {
     const { sent, answered } = this;
-    const query = this.#query as unknown as (this: Client, ...given: unknown[]) => Promise<unknown>;
+    const query = this.#query.value as (this: Client, ...given: unknown[]) => Promise<unknown>;
     const counting = function (this: Client, ...given: unknown[]): Promise<unknown> {
       const answer = query.apply(this, given);
       if (typeof given[0] === 'string' && ofItself.test(given[0])) return answer;
@@ -63,7 +63,7 @@ export class RoundTrips {
   }
 
   stop(): void {
-    Client.prototype.query = this.#query;
+    Object.defineProperty(Client.prototype, 'query', this.#query);
   }
 
   readonly sent = (): void => {
