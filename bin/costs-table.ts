@@ -1,23 +1,25 @@
 // Writes docs/costs.md: `node --import tsx bin/costs-table.ts > docs/costs.md`.
-import { measureCallers, type MeasuredCaller } from '../test/costs/identities.ts';
-import { measurePasses, type MeasuredPasses } from '../test/costs/lifecycle.ts';
+import { measureAuditing } from '../test/costs/administration.ts';
+import { measureCallers } from '../test/costs/identities.ts';
+import { measurePasses } from '../test/costs/lifecycle.ts';
 import { measureAll, type Measured } from '../test/costs/measure.ts';
-import { measureScrub, type MeasuredScrub } from '../test/costs/scrub.ts';
-import { costsDocument } from '../test/costs/table.ts';
+import { measureScrub } from '../test/costs/scrub.ts';
+import { costsDocument, type MeasuredBesides } from '../test/costs/table.ts';
 
 /** Returns docs/costs.md for the measured calls. */
 export function costsTable(
   measured: readonly Measured[],
-  besides: {
-    readonly scrub: MeasuredScrub;
-    readonly passes: MeasuredPasses;
-    readonly callers: readonly MeasuredCaller[];
-  },
+  besides: MeasuredBesides,
 ): string {
   return costsDocument(measured, besides);
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const besides = { scrub: await measureScrub(), passes: await measurePasses(), callers: await measureCallers() };
+  const besides = {
+    scrub: await measureScrub(),
+    passes: await measurePasses(),
+    callers: await measureCallers(),
+    auditing: await measureAuditing(),
+  };
   process.stdout.write(costsTable(await measureAll(), besides));
 }

@@ -3,7 +3,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
-import { backgroundFunctions } from './constructs/background-functions.ts';
+import { adminFunction, backgroundFunctions } from './constructs/background-functions.ts';
 import { bundleBackground, bundleFunctions } from './bundles/bundle.ts';
 import { Deployment, type BuiltConsole } from './deployment.ts';
 import { consolePagesCode } from './bundles/edge-function-code.ts';
@@ -24,8 +24,10 @@ const router = await routerCode({
   hasByteLane,
   customerKeys: settings.customerKeys,
 });
-const background = await bundleBackground(backgroundFunctions, join(root, 'dist/background'));
-new Deployment(app, { settings, functions, background, router, console: await builtConsole(), imageDirectory: root });
+const directory = join(root, 'dist/background');
+const background = await bundleBackground(backgroundFunctions, directory);
+const [admin] = settings.adminApi ? await bundleBackground([adminFunction], directory) : [];
+new Deployment(app, { settings, functions, background, admin, router, console: await builtConsole(), imageDirectory: root });
 app.synth();
 
 /** Returns the built console; undefined if the settings turn it off. */

@@ -1,5 +1,6 @@
 import { Tags } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
+import { AdminStack } from './stacks/admin-stack.ts';
 import { ApiStack } from './stacks/api-stack.ts';
 import type { BackgroundBundle, FunctionBundle } from './bundles/bundle.ts';
 import { ConsoleFilesStack } from './stacks/console-files-stack.ts';
@@ -16,6 +17,8 @@ export interface DeploymentProps {
   readonly functions: readonly FunctionBundle[];
   /** The background functions. */
   readonly background?: readonly BackgroundBundle[];
+  /** The function behind the API of operators, which the setting `adminApi` turns on. */
+  readonly admin?: BackgroundBundle | undefined;
   /** The code of the router. */
   readonly router: string;
   /** The console of the deployment, if any. */
@@ -42,12 +45,14 @@ export class Deployment extends Construct {
   readonly edge: EdgeStack;
   readonly schedule: ScheduleStack;
   readonly operations: OperationsStack;
+  /** Undefined: nobody administers it over HTTP. */
+  readonly admin: AdminStack | undefined;
   /** Undefined: there is no console. */
   readonly console: ConsoleStack | undefined;
   readonly consoleFiles: ConsoleFilesStack | undefined;
 
   constructor(scope: Construct, { settings: given, functions, background = [], router, ...props }: DeploymentProps) {
-    const { console, imageDirectory } = props;
+    const { admin, console, imageDirectory } = props;
     const name = `stillage-${given.stage}`;
     super(scope, name);
     // An explicit environment needs no look-ups, so the app synthesises offline.
@@ -96,6 +101,14 @@ export class Deployment extends Construct {
       },
       scrub: this.streaming?.scrub,
     });
+    if (admin && settings.adminApi) {
+      this.admin = new AdminStack(this, 'admin', {
+        ...stack('admin', 'administration over HTTP'),
+        ...{ data: this.data, endpoint: this.edge.endpoint, function: admin },
+      });
+      // Its role lets API Gateway write logs.
+      this.admin.addStackDependency(this.api);
+    }
     if (console && this.console) {
       const endpoint = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? this.edge.endpoint;
       this.consoleFiles = new ConsoleFilesStack(this, 'console-files', {

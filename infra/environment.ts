@@ -23,6 +23,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     signatureV2,
     customerKeys,
     regions,
+    auditDays,
   } = settings;
   const { consoleOrigins } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);
@@ -37,6 +38,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     STILLAGE_XML_NAMESPACE: xmlNamespace,
     STILLAGE_ALL_USERS_GROUP_URI: allUsersGroupUri,
     STILLAGE_LIMITS: JSON.stringify(limits),
+    ...(auditDays > 0 && { STILLAGE_AUDIT_DAYS: String(auditDays) }),
     ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/(?<!\/)\/+$/, '') }),
     ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
     ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),

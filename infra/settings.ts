@@ -141,6 +141,10 @@ const fields = z.object({
     (days) => days in RetentionDays,
     'must be a retention that CloudWatch Logs supports, such as 30 or 365',
   ),
+  /** Days for which the audit log keeps records, in the table. 0: nothing is taken down. */
+  auditDays: z.coerce.number().int().min(0).max(3650),
+  /** Lets operators administer the deployment over HTTP with tokens, by an API of its own. */
+  adminApi: yesOrNo,
   /** Lets a new version prove itself before it gets all requests, and rolls it back if it fails. Not for a repair in a hurry. */
   gradual: yesOrNo,
   /** The throttling of the API; requests beyond it get SlowDown. */

@@ -77,7 +77,8 @@ export type Actor =
   | { readonly kind: 'user'; readonly user: string; readonly key: string }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'operator'; readonly operator: string }
-  | { readonly kind: 'machine'; readonly user: string };
+  | { readonly kind: 'machine'; readonly user: string }
+  | { readonly kind: 'invoker' };
 
 /** An entry of the audit log. */
 export interface AuditRecord {

@@ -112,6 +112,8 @@ function nameOf(by: Actor): string {
       return words.byOperator(visibleName(by.operator));
     case 'machine':
       return words.onMachine(visibleName(by.user));
+    case 'invoker':
+      return words.invoker;
   }
 }
 

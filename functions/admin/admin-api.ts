@@ -39,13 +39,8 @@ interface AdminApiDeps {
   readonly telemetry: Telemetry;
   /** Returns the id of a request. */
   readonly requestId: () => string;
-  /** The origin of the operators' page behind a proxy. Undefined: pages have that of this machine alone. */
-  readonly origin?: string | undefined;
-}
-
-/** Tells whether a Host header names this machine, which no page of another host does, whatever its name resolves to. */
-export function isLoopback(host: string): boolean {
-  return /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(host);
+  /** Tells whether a page of this origin, which asks this host, is the operators' own. Default: no page is. */
+  readonly isOwnPage?: (origin: string, host: string) => boolean;
 }
 
 /** What a request is refused with: https://www.rfc-editor.org/rfc/rfc9457 */
@@ -114,10 +109,8 @@ export class AdminApi {
   async #answer({ method, target, fields, body }: RequestMessage, about: About): Promise<Answered> {
     // A token in a query would stand in the logs of proxies, and nothing here takes one.
     if (target.includes('?')) throw new Problem(400, 'Bad Request', 'Nothing here has a query: send JSON as the body.');
-    const host = fields.get('host') ?? '';
-    const own = [this.#deps.origin, ...(isLoopback(host) ? [`http://${host}`] : [])];
     const origin = fields.get('origin');
-    if (origin !== undefined && !own.includes(origin))
+    if (origin !== undefined && this.#deps.isOwnPage?.(origin, fields.get('host') ?? '') !== true)
       throw new Problem(
         403,
         'Forbidden',

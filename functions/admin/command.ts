@@ -3,7 +3,7 @@ import type { Jobs } from './jobs.ts';
 import { result } from './results.ts';
 import type { Administration } from '../../shared/accounts/administration.ts';
 import type { UserPolicies } from '../../shared/accounts/user-policies.ts';
-import type { Scope } from '../../shared/accounts/operators.ts';
+import type { Operators, Scope } from '../../shared/accounts/operators.ts';
 import type { KeyAdministration } from '../../shared/accounts/key-administration.ts';
 import type { EventQueue } from '../../shared/events/event-queue.ts';
 import type { WebhookTargets } from '../../shared/events/webhook-targets.ts';
@@ -33,6 +33,7 @@ export interface ServiceSettings {
 /** The dependencies of administrative commands. */
 export interface AdministrationDeps {
   readonly accounts: Administration;
+  readonly operators: Operators;
   readonly keys: KeyAdministration;
   readonly policies: UserPolicies;
   readonly buckets: Buckets;

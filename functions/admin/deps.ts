@@ -1,4 +1,5 @@
 import { Administration } from '../../shared/accounts/administration.ts';
+import { Operators } from '../../shared/accounts/operators.ts';
 import { UserPolicies } from '../../shared/accounts/user-policies.ts';
 import { KeyAdministration } from '../../shared/accounts/key-administration.ts';
 import { EventQueue } from '../../shared/events/event-queue.ts';
@@ -44,6 +45,7 @@ export function administrationDeps(adapters: AdministrationAdapters): Administra
   const recorder = new EventRecorder({ buckets });
   return {
     ...{ table, clock, settings, accounts, buckets, jobs: adapters.jobs },
+    operators: new Operators(adapters, accounts),
     keys: new KeyAdministration(adapters, accounts),
     policies: new UserPolicies(adapters, accounts),
     objects: new Objects({ ...adapters, buckets, recorder }),

@@ -10,11 +10,13 @@ import { checkLayout, claimLayout } from '../../shared/storage/table/layout.ts';
 import { everyActionKind } from '../../shared/monitoring/alarms/alarm-definition.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import type { AnyOperation } from '../../shared/protocol/operation.ts';
+import { auditedOperations } from '../../shared/protocol/audited.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import type { OperationName } from '../../shared/protocol/operation-table.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
 import { NoBlobs, type CloudBlobsClass } from './blobs.ts';
 import type { CloudSettings } from './settings.ts';
+import { cloudAuditLog } from './cloud-audit-log.ts';
 import { deploymentKeys } from './deployment-keys.ts';
 import { OriginSecret } from './origin-secret.ts';
 import { ChargedTelemetry, logUse } from '../../shared/telemetry/charged-telemetry.ts';
@@ -30,6 +32,8 @@ export interface CloudService {
   readonly edge: OriginSecret;
   /** Returns a new request id. */
   readonly requestId: () => string;
+  /** Writes what was taken down of changes of identities, rights and settings. Never rejects. */
+  writeAudit(): Promise<void>;
   /** Checks that table and blobs answer. @throws Error that names the one that does not */
   check(): Promise<void>;
   /** Closes the connections to table and blobs. */
@@ -81,8 +85,11 @@ export async function startCloudService(
       },
     },
   );
+  // Who may not write changes nothing.
+  const audit = writes && isAudited(operations) ? cloudAuditLog({ table, clock, randomness, log }, settings) : undefined;
   const pipeline = new Pipeline({
     services,
+    audit,
     operations,
     accessKeys: accounts,
     keyUses: new KeyUses({ clock, note: (use, user) => logUse(log, use, user) }),
@@ -100,5 +107,11 @@ export async function startCloudService(
     await table.close();
     blobs.close();
   };
-  return { pipeline, log, edge, requestId, check, close };
+  const writeAudit = async (): Promise<void> => audit?.flush();
+  return { pipeline, log, edge, requestId, writeAudit, check, close };
+}
+
+/** Tells whether one of these operations is taken down: none of the byte lane's is. */
+function isAudited(operations: ReadonlyMap<OperationName, AnyOperation>): boolean {
+  return [...operations.keys()].some((name) => auditedOperations.has(name) || name === 'Iam' || name === 'Sts');
 }

@@ -30,7 +30,7 @@ export function lambdaHandler(served: ServedByFunction): LambdaHandler {
   start().catch(() => undefined);
 
   return async (event) => {
-    const { pipeline, log, edge, requestId } = await start();
+    const { pipeline, log, edge, requestId, writeAudit } = await start();
     try {
       const request = await toRequestMessage(event, edge);
       const answer = request ? await pipeline.handle(request) : refusalOfOthers(requestId());
@@ -41,6 +41,7 @@ export function lambdaHandler(served: ServedByFunction): LambdaHandler {
       throw error;
     } finally {
       // Lambda freezes the process once it has the response.
+      await writeAudit();
       log.flush();
     }
   };

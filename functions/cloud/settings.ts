@@ -34,6 +34,8 @@ export interface CloudSettings {
   readonly consoleOrigins: ReadonlySet<string>;
   /** Limits that differ from their defaults. */
   readonly limits: Partial<Limits>;
+  /** The days for which the audit log keeps records; 0: nothing is taken down. */
+  readonly auditDays: number;
 }
 
 /** Half of the 2 GiB that a server has by default. */
@@ -66,5 +68,6 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     logsEveryRequest: environment['STILLAGE_REQUEST_LOG'] === 'all',
     consoleOrigins: new Set(environment['STILLAGE_CONSOLE_ORIGINS']?.split(',')),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
+    auditDays: Number(environment['STILLAGE_AUDIT_DAYS'] ?? 0),
   };
 }

@@ -1,9 +1,9 @@
-import { lookedUpEvent, type LookedUpEvent } from '../../shared/audit/looked-up-event.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { second } from '../../shared/ports/durations.ts';
 import { jsonAnswer } from '../../shared/protocol/json-api/json-refusal.ts';
 import { defineOperation, type DocumentBody } from '../../shared/protocol/operation.ts';
 import { readListingToken, writeListingToken } from '../../shared/storage/listings/listing-token.ts';
+import { lookedUpEvent, type LookedUpEvent } from './looked-up-event.ts';
 
 /** As clients name it: https://docs.aws.amazon.com/awscloudtrail/latest/APIReference/API_LookupEvents.html */
 const target = 'CloudTrail_20131101.LookupEvents';

@@ -7,7 +7,9 @@ export type Trigger =
   /** A message of the lifecycle queue. */
   | { readonly by: 'message'; readonly maxConcurrency: number }
   /** A direct invocation, as IAM allows. */
-  | { readonly by: 'invocation' };
+  | { readonly by: 'invocation' }
+  /** Requests to an API of its own. */
+  | { readonly by: 'requests' };
 
 /** The permissions that a background function needs. */
 export interface BackgroundNeeds {
@@ -152,3 +154,13 @@ export const backgroundFunctions: readonly BackgroundFunction[] = [
     timeoutMinutes: 1,
   },
 ];
+
+/** The function behind the API of operators, where a deployment has that. */
+export const adminFunction: BackgroundFunction = {
+  name: 'AdministerOverHttp',
+  file: file('administer-over-http'),
+  does: 'carries out administrative commands over HTTP',
+  needs: { table: [...read, ...put, ...remove, ...check], secret: true },
+  trigger: { by: 'requests' },
+  timeoutMinutes: 1,
+};

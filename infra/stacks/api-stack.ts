@@ -122,7 +122,7 @@ export class ApiStack extends Stack {
 const logWriterPolicy = 'service-role/AmazonAPIGatewayPushToCloudWatchLogs';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html. No field can contain a credential. */
-const accessLogLine = JSON.stringify({
+export const accessLogLine = JSON.stringify({
   requestId: '$context.requestId',
   time: '$context.requestTime',
   address: '$context.identity.sourceIp',

@@ -24,6 +24,8 @@ interface Described {
 export interface Verb<Options> extends Described {
   /** Options that the service of a data directory was started with. A cloud deployment knows its own. */
   readonly service?: readonly Option[];
+  /** False: the API of operators does not have it. */
+  readonly isOverHttp?: false;
   /** @throws OperatorError, which is shown as one line */
   readonly act: (ask: Ask, operands: readonly string[], options: Options) => Promise<Report | string>;
 }
@@ -48,7 +50,12 @@ export function family(name: string, description: string, verbs: readonly Comman
 }
 
 /** Returns a command that runs on a data directory or a cloud deployment and prints its report, with `--json` as JSON. */
-export function verb<Options extends object = object>({ service = [], act, ...described }: Verb<Options>): Command {
+export function verb<Options extends object = object>({
+  service = [],
+  isOverHttp,
+  act,
+  ...described
+}: Verb<Options>): Command {
   const command = describe(described, service);
   const cloud = [
     option('--cloud <deployment>', 'stage of a cloud deployment, or the ARN of its function', deployment).env(
@@ -68,7 +75,7 @@ export function verb<Options extends object = object>({ service = [], act, ...de
   ];
   for (const one of cloud) command.addOption(one.helpGroup(headings.cloud));
   for (const one of many) command.addOption(one.helpGroup(headings.many));
-  for (const one of remote) command.addOption(one.helpGroup(headings.remote));
+  if (isOverHttp !== false) for (const one of remote) command.addOption(one.helpGroup(headings.remote));
   return command.action(async () => {
     const given = command.opts<Options>();
     const administrator = await administratorFor(command, service);

@@ -1,8 +1,9 @@
 import type { Clock } from '../ports/clock.ts';
 import { day, second } from '../ports/durations.ts';
-import type { Attributes, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, Change, ItemKey, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { inParallel } from '../storage/concurrency.ts';
+import { expiry } from '../storage/table/attribute-values.ts';
 import { auditKey } from '../storage/table/keys/audit-keys.ts';
 import { beginningOf, dayOf } from '../storage/table/keys/days.ts';
 import { writeToken } from '../storage/table/keys/ids.ts';
@@ -21,6 +22,8 @@ const maxRefusedData = 200;
 const maxGiven = 8 * 1024;
 /** Records of one write: a transaction of any table takes them, twice each. */
 const batch = 25;
+/** Milliseconds that are waited for a write: in the cloud, an answer waits for it. */
+const maxWriting = 5 * second;
 /** Batches that are written at a time: they share commits. */
 const concurrency = 4;
 /** Records that are forgotten between two writes, so that no record waits for long. */
@@ -28,13 +31,16 @@ const maxForgotten = 2000;
 /** Days before those that are kept in which something may be left, as the service did not run. */
 const lookBack = 31;
 
+/** Which days of records stay: of those that a process forgets, or that the table removes by itself. Undefined: another process forgets them. */
+type Keeping = number | { readonly expiringAfter: number } | undefined;
+
 /**
  * Writes acts into the table, soon after they happened and in their order, and forgets them after some days. Nobody waits for it: what does not
  * get into the table, or is too much of what strangers cause, is counted and reported.
  */
 export class AuditLog implements Auditor {
   readonly #deps: { readonly table: KeyValueTable; readonly clock: Clock; readonly randomness: Randomness };
-  readonly #days: number | undefined;
+  readonly #keeps: Keeping;
   readonly #onLoss: (records: number) => void;
   #waiting: AuditRecord[] = [];
   #waitingData = 0;
@@ -47,14 +53,14 @@ export class AuditLog implements Auditor {
   /** The records that were lost since the start, by category. */
   readonly lost = { management: 0, data: 0 };
 
-  /** @param days how long records are kept; undefined: another process forgets them. @param onLoss called with how many were lost since it was called last */
+  /** @param keeps for how many days records are kept. @param onLoss called with how many were lost since it was called last */
   constructor(
     deps: { readonly table: KeyValueTable; readonly clock: Clock; readonly randomness: Randomness },
-    days: number | undefined,
+    keeps: Keeping,
     onLoss: (records: number) => void,
   ) {
     this.#deps = deps;
-    this.#days = days;
+    this.#keeps = keeps;
     this.#onLoss = onLoss;
   }
 
@@ -78,23 +84,27 @@ export class AuditLog implements Auditor {
     const { table, clock } = this.#deps;
     const batches = this.#batches();
     await inParallel(batches, concurrency, async (records) => {
-      const changes = records.flatMap((record) => {
-        const put = { record: JSON.stringify(record) };
+      const changes = records.flatMap((record): readonly Change[] => {
+        const put = { record: JSON.stringify(record), ...this.#expiryOf(record) };
         return keysOf(record).map((key) => ({ key, put }));
       });
-      // Twice is once: a record has its place.
-      const isWritten = await settled(table.write(changes)).catch(() =>
-        settled(table.write(changes)).catch(() => false),
-      );
-      if (!isWritten) this.#lose(records);
+      // In the cloud, items of a transaction cost twice as much, and share no commit with others.
+      const writes = typeof this.#keeps === 'object' ? changes.map((change) => [change]) : [changes];
+      const isWritten = await Promise.all(writes.map((some) => written(table, some)));
+      if (isWritten.includes(false)) this.#lose(records);
     });
     if (this.#unreported > 0) {
       this.#onLoss(this.#unreported);
       this.#unreported = 0;
     }
     const today = dayOf(clock.now());
-    if (this.#days === undefined || today === this.#forgottenOn) return;
-    if (await this.#forget(beginningOf(today), this.#days)) this.#forgottenOn = today;
+    if (typeof this.#keeps !== 'number' || today === this.#forgottenOn) return;
+    if (await this.#forget(beginningOf(today), this.#keeps)) this.#forgottenOn = today;
+  }
+
+  /** Returns when the table removes a record. It does so for nothing, some time later. */
+  #expiryOf({ time }: AuditRecord): Attributes {
+    return typeof this.#keeps === 'object' ? expiry(time + this.#keeps.expiringAfter * day) : {};
   }
 
   /** Takes what waits, also what comes meanwhile. */
@@ -135,6 +145,12 @@ export class AuditLog implements Auditor {
     for (const { data } of acts) this.lost[data === undefined ? 'management' : 'data'] += 1;
     this.#unreported += acts.length;
   }
+}
+
+/** Writes some changes, and tries once more if that fails. Twice is once: a record has its place. */
+async function written(table: KeyValueTable, changes: readonly Change[]): Promise<boolean> {
+  const write = (): Promise<boolean> => settled(table.write(changes, [], { within: maxWriting }));
+  return write().catch(() => write().catch(() => false));
 }
 
 /** Returns where a record is: in its day and, for the project that it concerns, among those of the project. */

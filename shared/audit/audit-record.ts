@@ -1,9 +1,13 @@
-/** Who did something: a user of a project, nobody known, an operator over HTTP, or who has the machine. */
+/**
+ * Who did something: a user of a project, nobody known, an operator over HTTP, who has the machine, or somebody whom AWS's IAM lets invoke the
+ * administration of a deployment.
+ */
 export type Actor =
   | { readonly kind: 'user'; readonly project: string; readonly user: string; readonly key: string }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'operator'; readonly operator: string }
-  | { readonly kind: 'machine'; readonly user: string };
+  | { readonly kind: 'machine'; readonly user: string }
+  | { readonly kind: 'invoker' };
 
 /** One act: who did what, from where, and whether it was allowed. Holds no secret. */
 export interface AuditRecord {
@@ -100,5 +104,8 @@ function identityOf(by: Actor): object {
       return { type: 'Operator', userName: by.operator };
     case 'machine':
       return { type: 'Machine', userName: by.user };
+    case 'invoker':
+      // The request's id leads to who it was, in AWS's own CloudTrail.
+      return { type: 'AWSService', invokedBy: 'lambda.amazonaws.com' };
   }
 }

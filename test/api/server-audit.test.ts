@@ -109,6 +109,8 @@ describe.each(['1', '2'])('the audit log of a service of %s processes', (workers
         ['project create', 'machine', 'done'],
         ['user create', 'machine', 'done'],
         ['key create', 'machine', 'done'],
+        ['operator create', 'machine', 'done'],
+        ['operator create', 'machine', 'done'],
         ['customer suspend', 'operator', 'done'],
         ['customer resume', 'operator', '403'],
         ['customer create', 'operator', '409'],

@@ -1,7 +1,8 @@
+import type { Template } from 'aws-cdk-lib/assertions';
 import { rm } from 'node:fs/promises';
 import { deploymentKeys } from '../../functions/cloud/deployment-keys.ts';
 import { bundleBackground } from '../../infra/bundles/bundle.ts';
-import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { adminFunction, backgroundFunctions } from '../../infra/constructs/background-functions.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
 import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
 import { AesSecrets } from '../../shared/adapters/system/aes-secrets.ts';
@@ -40,15 +41,19 @@ export class AdministrationUnderTest {
     this.#directory = parts.directory;
   }
 
-  /** Undefined: there is no engine on this machine. */
-  static async start(): Promise<AdministrationUnderTest | undefined> {
+  /**
+   * Undefined: there is no engine on this machine.
+   * @param isOverHttp with the function behind the API of operators
+   */
+  static async start({ isOverHttp = false } = {}): Promise<AdministrationUnderTest | undefined> {
     const engines = await startEngines();
     if (engines === undefined) return undefined;
     const directory = await temporaryDirectory();
     const needed = backgroundFunctions.filter(({ name }) => name === 'Administer' || name === 'CountUsage');
-    const { schedule } = await synthesiseBackground();
-    const bundles = await bundleBackground(needed, directory);
-    const deployment = await BackgroundUnderTest.start(engines, schedule.toJSON(), bundles);
+    const { schedule, admin } = await synthesiseBackground();
+    const bundles = await bundleBackground([...needed, ...(isOverHttp ? [adminFunction] : [])], directory);
+    const template = isOverHttp ? merged(schedule, admin) : schedule.toJSON();
+    const deployment = await BackgroundUnderTest.start(engines, template, bundles);
     await declareAccounts(engines.endpoint);
     const lambda = await LambdaApi.ofAdministration(schedule, (event) => deployment.invoke('Administer', event));
     return new AdministrationUnderTest({ deployment, lambda, engines, directory });
@@ -65,6 +70,11 @@ export class AdministrationUnderTest {
     await this.#engines.stop();
     await rm(this.#directory, { recursive: true });
   }
+}
+
+function merged(...stacks: readonly Template[]): object {
+  const resources = stacks.map((stack) => (stack.toJSON() as { readonly Resources: object }).Resources);
+  return { Resources: Object.assign({}, ...resources) as object };
 }
 
 async function declareAccounts(endpoint: string): Promise<void> {

@@ -11,7 +11,7 @@ const { handler } = await import(process.argv[2]);
 const now = Date.now;
 
 process.on('message', ({ id, event, later, remaining }) => {
-  const context = { getRemainingTimeInMillis: () => remaining };
+  const context = { getRemainingTimeInMillis: () => remaining, awsRequestId: `invocation-${id}` };
   Date.now = () => now() + later;
   handler(event, context).then(
     (result) => process.send({ id, result }),

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Act } from '../../shared/audit/audit-record.ts';
 import { stubs } from '../../functions/bucket/stubs.ts';
 import { operations } from '../../functions/operations.ts';
+import { measureAuditing, type MeasuredAdministration } from './administration.ts';
 import { measureAdministration, measureCallers, type MeasuredCaller } from './identities.ts';
 import { measurePasses, type MeasuredPasses } from './lifecycle.ts';
 import { measureAll, measureRefusedCopy, type Measured } from './measure.ts';
@@ -16,11 +17,13 @@ let measured: readonly Measured[];
 let scrub: MeasuredScrub;
 let passes: MeasuredPasses;
 let callers: readonly MeasuredCaller[];
+let auditing: MeasuredAdministration;
 beforeAll(async () => {
   measured = await measureAll();
   scrub = await measureScrub();
   passes = await measurePasses();
   callers = await measureCallers();
+  auditing = await measureAuditing();
 });
 
 const costOf = (operation: string, variant?: string): Cost =>
@@ -29,7 +32,7 @@ const costOf = (operation: string, variant?: string): Cost =>
 describe('the table of costs', () => {
   it('is up to date: node --import tsx bin/costs-table.ts > docs/costs.md', async () => {
     const written = await readFile(join(import.meta.dirname, '../../docs/costs.md'), 'utf8');
-    expect(written).toBe(costsTable(measured, { scrub, passes, callers }));
+    expect(written).toBe(costsTable(measured, { scrub, passes, callers, auditing }));
   });
 
   it('names every operation that is implemented', () => {
@@ -59,6 +62,15 @@ describe('the budget', () => {
     expect(scrub.blobGets).toBe(1);
     expect(scrub.passes.others).toBe(1);
     expect(scrub.passes.first).toBeLessThanOrEqual(9);
+  });
+
+  it('of an act in the audit log is two single writes of one unit, and of a page of LookupEvents one read that may be stale', () => {
+    expect(auditing.act).toMatchObject({ reads: 0, writes: 2, writeUnits: 2, transactionItems: 0 });
+    expect(auditing.command).toMatchObject({ reads: 0, writes: 1, writeUnits: 1 });
+    // Fifty records of half a KB are 8 units of 4 KB, and half of that if they may be stale.
+    expect(auditing.lookup.plain.readUnits).toBeLessThanOrEqual(5);
+    expect(auditing.lookup.byAttribute).toMatchObject({ reads: 1, writes: 0 });
+    expect(auditing.lookup.byAttribute.readUnits).toBeLessThanOrEqual(25);
   });
 
   it('of GetObject is two reads of the table and one blob', () => {

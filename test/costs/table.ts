@@ -1,4 +1,5 @@
 import { byteLane } from '../../shared/protocol/operation-table.ts';
+import type { MeasuredAdministration } from './administration.ts';
 import type { MeasuredCaller } from './identities.ts';
 import type { MeasuredPasses } from './lifecycle.ts';
 import type { Measured } from './measure.ts';
@@ -139,7 +140,8 @@ export function costsDocument(
     scrub,
     passes,
     callers,
-  }: { readonly scrub: MeasuredScrub; readonly passes: MeasuredPasses; readonly callers: readonly MeasuredCaller[] },
+    auditing,
+  }: MeasuredBesides,
 ): string {
   const rows = measured.map(({ scenario: { operation, variant }, cost }) => {
     const { reads, readUnits, writes, writeUnits, transactionItems, blobPuts, blobGets, blobDeletes } = cost;
@@ -155,11 +157,40 @@ export function costsDocument(
     .replace('GOALS', goalRows(measured))
     .replace('SMALL', smallRows())
     .replace('CALLERS', callerRows(callers))
+    .replace('AUDITING', auditingRows(auditing))
+    .replace('ACT_BYTES', String(auditing.act.bytes))
     .replace('LOG', logRows())
     .replace('SCRUB', scrubRows(scrub))
     .replace('PASSES', passRows(passes))
     .replace('LEFT_OUT', dataDollars(passes.leftOut).toFixed(1));
   return `${filled}\n${rows.join('\n')}\n`;
+}
+
+/** What is measured besides the operations. */
+export interface MeasuredBesides {
+  readonly scrub: MeasuredScrub;
+  readonly passes: MeasuredPasses;
+  readonly callers: readonly MeasuredCaller[];
+  readonly auditing: MeasuredAdministration;
+}
+
+function auditingRows({ act, command, lookup, api }: MeasuredAdministration): string {
+  // The function of the API has half the memory and twice the time of one of 50 ms.
+  const way = prices.api + prices.invocation + prices.functionTime;
+  const rows: readonly (readonly [string, Cost, number])[] = [
+    ['an act that changes something of a project, besides its request', act, 0],
+    ['an act of an operator', command, 0],
+    ['LookupEvents: 50 records, besides its request', lookup.plain, 0],
+    ['LookupEvents with an attribute, likewise', lookup.byAttribute, 0],
+    ['the API of operators: `customer show`', api.show, way],
+    ['the API of operators: `customer create` with an `Idempotency-Key`, and its record', api.create, way],
+  ];
+  return rows
+    .map(([what, cost, besides]) => {
+      const counts = [cost.reads, cost.readUnits, cost.writes, cost.writeUnits];
+      return `| ${[what, ...counts, (dataDollars(cost) + besides).toFixed(2)].join(' | ')} |`;
+    })
+    .join('\n');
 }
 
 function callerRows(callers: readonly MeasuredCaller[]): string {
@@ -311,6 +342,16 @@ LOG
 Counts are the default. The bill stays exact, except that a server that is killed loses the counts of its last five seconds
 ([ADR 59](adr/0059-counts-of-the-byte-lane.md)). With few requests a line of counts replaces one line, which costs the same. Functions
 cannot count, as they may be frozen after each response.
+
+## Audit and the API of operators
+
+For a million each. Without acts and requests, neither costs anything: [records](audit.md#in-the-cloud) are items of the table, which removes them for
+nothing, and the [API of operators](admin-api.md#in-the-cloud) is a REST API and a function. An act has about ACT_BYTES bytes in the table for as long as
+records are kept, at 0.25 a GB and month. A function of 512 MB is taken to need 100 ms for a command.
+
+| | table reads | read units | table writes | write units | $ |
+|---|---|---|---|---|---|
+AUDITING
 
 ## The nightly scrub
 

@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BackgroundBundle } from '../../infra/bundles/bundle.ts';
-import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { adminFunction, backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { AdminStack } from '../../infra/stacks/admin-stack.ts';
 import { DataStack } from '../../infra/stacks/data-stack.ts';
 import { OperationsStack } from '../../infra/stacks/operations-stack.ts';
 import { ScheduleStack } from '../../infra/stacks/schedule-stack.ts';
@@ -16,6 +17,8 @@ import { cdkContext } from './synthesis.ts';
 export interface BackgroundSynthesis {
   readonly schedule: Template;
   readonly operations: Template;
+  /** The API of operators, which a deployment has if it is asked for. */
+  readonly admin: Template;
 }
 
 const endpoint = 'https://d111111abcdef8.cloudfront.net';
@@ -55,7 +58,14 @@ export async function synthesiseBackground(options: SynthesisOptions = {}): Prom
       byteLane: undefined,
       scrub: undefined,
     });
-    return { schedule: Template.fromStack(schedule), operations: Template.fromStack(operations) };
+    const admin = new AdminStack(app, 'admin', {
+      ...{ env, settings, data, endpoint, function: await emptyBundle(adminFunction, directory) },
+    });
+    return {
+      schedule: Template.fromStack(schedule),
+      operations: Template.fromStack(operations),
+      admin: Template.fromStack(admin),
+    };
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -53,6 +53,8 @@ const changes: Readonly<Record<keyof Settings, Change>> = {
   allUsersGroupUri: { to: { allUsersGroupUri: 'https://s3.example.com/groups/all' } },
   requestLog: { to: { requestLog: 'all' } },
   logRetentionDays: { to: { logRetentionDays: '365' } },
+  auditDays: { to: { auditDays: '365' } },
+  adminApi: { to: { adminApi: 'true' } },
   gradual: { to: { gradual: 'false' } },
   requestsPerSecond: { to: { requestsPerSecond: '3000' } },
   burst: { to: { burst: '2000' } },

@@ -25,7 +25,7 @@ describe('cdk-nag, and the rules of the CDK', () => {
   it('find nothing in one with a domain, nor in one without a byte lane', async () => {
     const consoleDomain = 'console.example.com';
     await synthesise(functions, { validated: true, context: { ...withDomain, consoleDomain }, console: true });
-    await synthesise(functions, { validated: true, context: { byteLane: 'functions' } });
+    await synthesise(functions, { validated: true, context: { byteLane: 'functions', adminApi: 'true' } });
   });
 
   it('would find something', async () => {
@@ -42,7 +42,7 @@ describe('cfn-lint', () => {
     const directory = await temporaryDirectory();
     try {
       const files = await Promise.all(
-        templates(await synthesise(functions, { context: withDomain, console: true })).map(async ([name, template]) => {
+        templates(await synthesise(functions, { context: { ...withDomain, adminApi: 'true' }, console: true })).map(async ([name, template]) => {
           const file = join(directory, `${name}.template.json`);
           await writeFile(file, JSON.stringify(template.toJSON(), undefined, 1));
           return file;

@@ -4,7 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { adminFunction, backgroundFunctions } from '../../infra/constructs/background-functions.ts';
 import { Deployment, type BuiltConsole } from '../../infra/deployment.ts';
 import type { FunctionDescription, OperationDescription } from '../../infra/bundles/operation-descriptions.ts';
 import { readSettings } from '../../infra/settings.ts';
@@ -28,6 +28,8 @@ export interface Synthesis {
   readonly edge: Template;
   readonly schedule: Template;
   readonly operations: Template;
+  /** Undefined unless a setting asks for it. */
+  readonly admin: Template | undefined;
   /** Both undefined unless asked for. */
   readonly console: Template | undefined;
   readonly consoleFiles: Template | undefined;
@@ -35,8 +37,8 @@ export interface Synthesis {
 
 /** The templates of a synthesis, by the names of their stacks. */
 export function templates(synthesis: Synthesis): [name: string, template: Template][] {
-  const { data, api, streaming, edge, schedule, operations, console, consoleFiles } = synthesis;
-  const own = { data, api, ...(streaming && { streaming }), edge, schedule, operations };
+  const { data, api, streaming, edge, schedule, operations, admin, console, consoleFiles } = synthesis;
+  const own = { data, api, ...(streaming && { streaming }), edge, schedule, operations, ...(admin && { admin }) };
   return Object.entries({ ...own, ...(console && { console }), ...(consoleFiles && { consoleFiles }) });
 }
 
@@ -93,6 +95,7 @@ export async function synthesise(
     settings: readSettings(app.node),
     functions: await emptyBundles(functions, directory),
     background: await emptyBundles(backgroundFunctions, directory),
+    admin: (await emptyBundles([adminFunction], directory))[0],
     router,
     console: console === true ? await someConsole(directory) : console || undefined,
     imageDirectory: await emptyImage(directory),
@@ -109,6 +112,7 @@ export async function synthesise(
       edge: Template.fromStack(edge),
       schedule: Template.fromStack(schedule),
       operations: Template.fromStack(operations),
+      admin: templateOf(deployment.admin),
       console: templateOf(deployment.console),
       consoleFiles: templateOf(deployment.consoleFiles),
     };

@@ -126,5 +126,6 @@ export const operators: OperatorsDictionary = {
   done: 'Getan',
   anonymous: 'Unbekannt',
   byOperator: (name) => `Betreiber ${name}`,
+  invoker: 'Aufrufer der Funktion',
   onMachine: (name) => `${name} auf der Maschine`,
 };

@@ -126,6 +126,7 @@ export const operators = {
   done: 'Done',
   anonymous: 'Nobody known',
   byOperator: (name: string) => `Operator ${name}`,
+  invoker: 'Invoker of the function',
   onMachine: (name: string) => `${name} on the machine`,
 };
 

@@ -6,10 +6,12 @@ import { cloudDeps, type CloudDeps } from './adapters.ts';
 /** The used fields of Lambda's invocation context. */
 export interface Invocation {
   getRemainingTimeInMillis(): number;
+  /** The id of the invocation, by which CloudTrail knows who made it. */
+  readonly awsRequestId: string;
 }
 
-/** The work of a background function. `stopping` returns whether its time is nearly up. */
-export type Work<Event, Answer> = (event: Event, stopping: () => boolean) => Promise<Answer>;
+/** The work of a background function. `stopping` returns whether its time is nearly up; `id` is that of the invocation. */
+export type Work<Event, Answer> = (event: Event, stopping: () => boolean, id: string) => Promise<Answer>;
 
 /** The time before its end in which a function starts nothing new. A page of a lifecycle pass takes less. */
 const reserve = 2 * minute;
@@ -31,7 +33,8 @@ export function backgroundHandler<Event, Answer extends object | undefined>(
         await checkLayout(deps.table, 'write');
         composed = { deps, work: await compose(deps) };
       }
-      const answer = await composed.work(event, () => invocation.getRemainingTimeInMillis() < reserve);
+      const stopping = (): boolean => invocation.getRemainingTimeInMillis() < reserve;
+      const answer = await composed.work(event, stopping, invocation.awsRequestId);
       deps.log.note(name, secretAnswer || answer === undefined ? {} : { answer: JSON.stringify(answer) });
       return answer;
     } catch (error) {

@@ -25,6 +25,7 @@ const auditRecord = object({
     object({ kind: result.literal('anonymous') }),
     object({ kind: result.literal('operator'), operator: text }),
     object({ kind: result.literal('machine'), user: text }),
+    object({ kind: result.literal('invoker') }),
   ]),
   ...{ source: result.enum(['s3', 'sts', 'iam', 'administration']), event: text, requestId: maybe(text) },
   ...{ address: maybe(text), agent: maybe(text), bucket: maybe(text), key: maybe(text), project: maybe(text) },
@@ -101,6 +102,8 @@ function nameOf(by: Actor): string {
       return `operator ${by.operator}`;
     case 'machine':
       return `${by.user} on the machine`;
+    case 'invoker':
+      return 'invoker of the function';
   }
 }
 

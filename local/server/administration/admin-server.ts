@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { AdminApi, isLoopback } from '../../../functions/admin/admin-api.ts';
+import { AdminApi } from '../../../functions/admin/admin-api.ts';
 import type { AdministrationCommand, AdministrationDeps } from '../../../functions/admin/command.ts';
 import type { Auditor } from '../../../shared/audit/audit-record.ts';
 import type { Operators } from '../../../shared/accounts/operators.ts';
@@ -54,7 +54,9 @@ export async function startAdminServer(
 ): Promise<AdminServer> {
   const { limits } = administered.administration.settings;
   const proxy = adminUrl === undefined ? undefined : new URL(adminUrl);
-  const api = new AdminApi({ ...administered, telemetry, origin: proxy?.origin });
+  const isOwnPage = (origin: string, asked: string): boolean =>
+    origin === proxy?.origin || (isLoopback(asked) && origin === `http://${asked}`);
+  const api = new AdminApi({ ...administered, telemetry, isOwnPage });
   const page = await operatorsPage(telemetry);
   // Keeps out web pages in a browser of this machine whose host name resolves to this address (DNS rebinding).
   const handler: Handler = {
@@ -78,6 +80,11 @@ export async function startAdminServer(
       return close(patience);
     },
   };
+}
+
+/** Tells whether a Host header names this machine, which no page of another host does, whatever its name resolves to. */
+function isLoopback(asked: string): boolean {
+  return /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(asked);
 }
 
 const misdirected = {

@@ -1,8 +1,8 @@
-import { principalArn, rootArn } from '../access/user-arn.ts';
-import { cloudTrailRecord, type AuditRecord } from './audit-record.ts';
+import { principalArn, rootArn } from '../../shared/access/user-arn.ts';
+import { cloudTrailRecord, type AuditRecord } from '../../shared/audit/audit-record.ts';
 
 /** What the events of a project are called by: its number, and the name of its root. */
-export interface LookingProject {
+interface LookingProject {
   /** The canonical id. */
   readonly id: string;
   /** Its number in ARNs; undefined: it has none yet. */
