@@ -7,10 +7,7 @@ import { measureScrub } from '../test/costs/scrub.ts';
 import { costsDocument, type MeasuredBesides } from '../test/costs/table.ts';
 
 /** Returns docs/costs.md for the measured calls. */
-export function costsTable(
-  measured: readonly Measured[],
-  besides: MeasuredBesides,
-): string {
+export function costsTable(measured: readonly Measured[], besides: MeasuredBesides): string {
   return costsDocument(measured, besides);
 }
 

@@ -27,7 +27,15 @@ const router = await routerCode({
 const directory = join(root, 'dist/background');
 const background = await bundleBackground(backgroundFunctions, directory);
 const [admin] = settings.adminApi ? await bundleBackground([adminFunction], directory) : [];
-new Deployment(app, { settings, functions, background, admin, router, console: await builtConsole(), imageDirectory: root });
+new Deployment(app, {
+  settings,
+  functions,
+  background,
+  admin,
+  router,
+  console: await builtConsole(),
+  imageDirectory: root,
+});
 app.synth();
 
 /** Returns the built console; undefined if the settings turn it off. */

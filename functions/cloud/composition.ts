@@ -86,7 +86,8 @@ export async function startCloudService(
     },
   );
   // Who may not write changes nothing.
-  const audit = writes && isAudited(operations) ? cloudAuditLog({ table, clock, randomness, log }, settings) : undefined;
+  const audit =
+    writes && isAudited(operations) ? cloudAuditLog({ table, clock, randomness, log }, settings) : undefined;
   const pipeline = new Pipeline({
     services,
     audit,

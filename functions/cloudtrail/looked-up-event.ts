@@ -49,7 +49,10 @@ export function lookedUpEvent(record: AuditRecord, region: string, project: Look
     EventId: id,
     EventName: event,
     ReadOnly: 'false',
-    ...(own && { AccessKeyId: own.key, Username: role?.groups?.['session'] ?? (own.user === project.root ? 'root' : own.user) }),
+    ...(own && {
+      AccessKeyId: own.key,
+      Username: role?.groups?.['session'] ?? (own.user === project.root ? 'root' : own.user),
+    }),
     EventTime: Math.floor(time / 1000),
     EventSource: `${record.source}.amazonaws.com`,
     Resources: resources,

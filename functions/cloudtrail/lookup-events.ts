@@ -79,7 +79,10 @@ export const lookupEvents = defineOperation({
       place = projectRecords.placeOf(record);
       break;
     }
-    return { Events, ...(place !== undefined && { NextToken: writeListingToken(settings.tokenKey, scope, { after: place }) }) };
+    return {
+      Events,
+      ...(place !== undefined && { NextToken: writeListingToken(settings.tokenKey, scope, { after: place }) }),
+    };
   },
 
   render: (found) => jsonAnswer(found),
@@ -146,7 +149,8 @@ function attributeOf(value: unknown): Lookup['attribute'] {
   if (first === undefined) return undefined;
   if (others.length > 0) return refuse('There can be only one lookup attribute');
   const { AttributeKey: key, AttributeValue: given } = (first ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof key !== 'string' || !Object.hasOwn(attributes, key)) return refuse('The key of the attribute is not known');
+  if (typeof key !== 'string' || !Object.hasOwn(attributes, key))
+    return refuse('The key of the attribute is not known');
   if (typeof given !== 'string' || given === '' || given.length > maxValue)
     return refuse(`The value of the attribute must have 1 to ${maxValue} characters`);
   return { key: key as keyof typeof attributes, value: given };

@@ -70,10 +70,16 @@ export class AdminStack extends Stack {
     });
     Validations.of(this.api).acknowledge(
       { id: 'AwsSolutions-APIG2', reason: 'The function checks arguments by the declarations of the commands.' },
-      { id: 'AwsSolutions-APIG3', reason: 'Every request has a token, which the function checks before anything else.' },
+      {
+        id: 'AwsSolutions-APIG3',
+        reason: 'Every request has a token, which the function checks before anything else.',
+      },
     );
     const reason = 'The function checks the tokens of operators, as the service on one machine does.';
-    Validations.of(any.anyMethod!).acknowledge({ id: 'AwsSolutions-APIG4', reason }, { id: 'AwsSolutions-COG4', reason });
+    Validations.of(any.anyMethod!).acknowledge(
+      { id: 'AwsSolutions-APIG4', reason },
+      { id: 'AwsSolutions-COG4', reason },
+    );
     new CfnOutput(this, 'AdminEndpoint', {
       description: 'Where operators administer the deployment over HTTP: --endpoint of stillage',
       value: this.api.url.replace(/\/$/, ''),

@@ -35,7 +35,10 @@ export class ProjectRecords {
       ...{ limit, reverse: true, mayBeStale: true },
       ...{ from: auditKey.from(from), after: after ?? auditKey.from(to + 1) },
     });
-    return { records: items.map(({ attributes }) => recordIn(attributes)), next: more ? items.at(-1)?.key.sk : undefined };
+    return {
+      records: items.map(({ attributes }) => recordIn(attributes)),
+      next: more ? items.at(-1)?.key.sk : undefined,
+    };
   }
 
   /** Returns the place of a record. */

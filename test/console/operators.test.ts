@@ -314,7 +314,11 @@ describe('an operator who may do everything', () => {
       const { customer, project, ...key } = await madeProject();
       const name = { customer, project, user: key.user }[kind];
       const page = await signedIn(test, kind === 'customer' ? `/customers/${customer}` : `/projects/${project}`);
-      const press = (verb: string) => page.getByRole('button', { name: `${verb} ${name}`, exact: true }).first().click();
+      const press = (verb: string) =>
+        page
+          .getByRole('button', { name: `${verb} ${name}`, exact: true })
+          .first()
+          .click();
       for (const [verb, before, outcome] of [
         ['Suspend', 'Active', 'allowed'],
         ['Resume', 'Suspended', 'UserSuspended'],
@@ -453,7 +457,14 @@ it('is used through a proxy with TLS, at the origin of --admin-url', async (test
     await service.stop();
     await rm(folder, { recursive: true });
   });
-  const { token } = await administer<{ token: string }>(onData(service.data), 'operator', 'create', 'far', '--scope', 'manage');
+  const { token } = await administer<{ token: string }>(
+    onData(service.data),
+    'operator',
+    'create',
+    'far',
+    '--scope',
+    'manage',
+  );
   await administer(onData(service.data), 'customer', 'create', 'acme');
   const context = await under.context(test, { ignoreHTTPSErrors: true });
   const page = await context.newPage();

@@ -136,12 +136,7 @@ function followDollars(name: string, { writes }: Cost): number {
 /** docs/costs.md */
 export function costsDocument(
   measured: readonly Measured[],
-  {
-    scrub,
-    passes,
-    callers,
-    auditing,
-  }: MeasuredBesides,
+  { scrub, passes, callers, auditing }: MeasuredBesides,
 ): string {
   const rows = measured.map(({ scenario: { operation, variant }, cost }) => {
     const { reads, readUnits, writes, writeUnits, transactionItems, blobPuts, blobGets, blobDeletes } = cost;

@@ -6,7 +6,10 @@ describe('the stack of the API of operators', () => {
   let [without, synthesis]: Synthesis[] = [];
   beforeAll(async () => {
     const functions = functionsOf(await describeOperations()).slice(0, 2);
-    [without, synthesis] = [await synthesise(functions), await synthesise(functions, { context: { adminApi: 'true' } })];
+    [without, synthesis] = [
+      await synthesise(functions),
+      await synthesise(functions, { context: { adminApi: 'true' } }),
+    ];
   });
   const only = (type: string) => {
     const found = resources(synthesis!.admin!, type);
@@ -20,14 +23,16 @@ describe('the stack of the API of operators', () => {
   });
 
   it('has one method, below the path of commands, and a limit for all', () => {
-    expect(resources(synthesis!.admin!, 'AWS::ApiGateway::Resource').map(([, one]) => one.Properties['PathPart'])).toEqual([
-      ...['_stillage', 'admin', 'v1', '{proxy+}'],
-    ]);
+    expect(
+      resources(synthesis!.admin!, 'AWS::ApiGateway::Resource').map(([, one]) => one.Properties['PathPart']),
+    ).toEqual([...['_stillage', 'admin', 'v1', '{proxy+}']]);
     expect(only('AWS::ApiGateway::Method')).toMatchObject({ HttpMethod: 'ANY', AuthorizationType: 'NONE' });
     expect(only('AWS::ApiGateway::Stage')['MethodSettings']).toMatchObject([
       { DataTraceEnabled: false, ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 },
     ]);
-    expect(JSON.stringify(only('AWS::ApiGateway::Stage')['AccessLogSetting'])).not.toMatch(/authorization|\$context\.authorizer/i);
+    expect(JSON.stringify(only('AWS::ApiGateway::Stage')['AccessLogSetting'])).not.toMatch(
+      /authorization|\$context\.authorizer/i,
+    );
   });
 
   it('has a function that only this API invokes, with a role for the table and the secret alone', () => {

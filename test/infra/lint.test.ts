@@ -42,11 +42,13 @@ describe('cfn-lint', () => {
     const directory = await temporaryDirectory();
     try {
       const files = await Promise.all(
-        templates(await synthesise(functions, { context: { ...withDomain, adminApi: 'true' }, console: true })).map(async ([name, template]) => {
-          const file = join(directory, `${name}.template.json`);
-          await writeFile(file, JSON.stringify(template.toJSON(), undefined, 1));
-          return file;
-        }),
+        templates(await synthesise(functions, { context: { ...withDomain, adminApi: 'true' }, console: true })).map(
+          async ([name, template]) => {
+            const file = join(directory, `${name}.template.json`);
+            await writeFile(file, JSON.stringify(template.toJSON(), undefined, 1));
+            return file;
+          },
+        ),
       );
       const found = await cfnLint(files);
       if (found === undefined) context.skip('no cfn-lint: pip install cfn-lint');

@@ -125,7 +125,10 @@ export function keyFamily(): Command {
           ['user', key.user],
           ['status', keyStatus(key, Date.now())],
           ['created', time(key.created)],
-          ['last used', key.used === undefined ? 'never, as far as is known' : `${time(key.used.at)}, for ${key.used.service}`],
+          [
+            'last used',
+            key.used === undefined ? 'never, as far as is known' : `${time(key.used.at)}, for ${key.used.service}`,
+          ],
           ['ends', key.until === undefined ? 'never' : time(key.until)],
         ]);
       },

@@ -44,9 +44,15 @@ export const operatorCommands = {
       return operators.create(name, granted, milliseconds);
     },
   ),
-  list: command('operator list', 'read', {}, result.object({ operators: many(result.object(record)) }), async (deps) => ({
-    operators: await deps.operators.all(),
-  })),
+  list: command(
+    'operator list',
+    'read',
+    {},
+    result.object({ operators: many(result.object(record)) }),
+    async (deps) => ({
+      operators: await deps.operators.all(),
+    }),
+  ),
   remove: command('operator remove', 'manage', { operator: argument.text }, result.nothing, (deps, given) =>
     deps.operators.remove(given.operator),
   ),
@@ -56,7 +62,9 @@ export const operatorCommands = {
 export function operatorFamily(): Command {
   const operator: Operand = ['<operator>', 'name of the operator', checked((name) => checkName('operator', name))];
   const scope = list(
-    read((text, refuse) => (scopes.some((one) => one === text) ? text : refuse(`Must be one of ${scopes.join(', ')}.`))),
+    read((text, refuse) =>
+      scopes.some((one) => one === text) ? text : refuse(`Must be one of ${scopes.join(', ')}.`),
+    ),
   );
   const lifetime = duration.check(z.minimum(second, 'Must be at least 1s.'));
   return family('operator', 'Manage operators, who administer the service over HTTP', [

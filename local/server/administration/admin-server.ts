@@ -70,7 +70,12 @@ export async function startAdminServer(
   const server = createServer(serverOptions(limits));
   listenToRequests(
     server,
-    nodeHttpListener(handler, { proxies: new TrustedProxies(proxy ? trustProxy : []), limits, keepAlive: () => !isClosing, telemetry }),
+    nodeHttpListener(handler, {
+      proxies: new TrustedProxies(proxy ? trustProxy : []),
+      limits,
+      keepAlive: () => !isClosing,
+      telemetry,
+    }),
   );
   const close = closing(server);
   return {

@@ -13,7 +13,8 @@ const reading = [
 describe('the class of an operation', () => {
   it.each([...operations.keys()])('%s', (name) => {
     const expected =
-      ['GetHealth', 'GetLiveness', 'Iam', 'LookupEvents', 'Preflight', 'Sts'].includes(name) || /^(?:Delete|Abort)/.test(name)
+      ['GetHealth', 'GetLiveness', 'Iam', 'LookupEvents', 'Preflight', 'Sts'].includes(name) ||
+      /^(?:Delete|Abort)/.test(name)
         ? 'free'
         : reading.some((pattern) => pattern.test(name))
           ? 'b'
