@@ -1,7 +1,7 @@
 import type { KnipConfig } from 'knip';
 import { modules, programs } from './bin/build.mjs';
 import { sources } from './bin/roots.mjs';
-import { backgroundFunctions } from './infra/constructs/background-functions.ts';
+import { adminFunction, backgroundFunctions } from './infra/constructs/background-functions.ts';
 
 /**
  * Finds files, exports, types and dependencies that nothing uses: part of `npm run check`. What is not imported, but named in a text that
@@ -11,7 +11,7 @@ const config: KnipConfig = {
   entry: [
     ...Object.values(programs).map(({ source }) => `${source}!`),
     ...modules.map((name) => `local/package/${name}.ts!`),
-    ...backgroundFunctions.map(({ file }) => `${file}!`),
+    ...[...backgroundFunctions, adminFunction].map(({ file }) => `${file}!`),
     // Imported by the sources that infra/bundles/bundle.ts and infra/bundles/router-code.ts write.
     'functions/cloud/lambda.ts!',
     'functions/cloud/edge/router.ts!',

@@ -33,7 +33,7 @@ export interface CloudService {
   /** Returns a new request id. */
   readonly requestId: () => string;
   /** Writes what was taken down of changes of identities, rights and settings. Never rejects. */
-  writeAudit(): Promise<void>;
+  readonly writeAudit: () => Promise<void>;
   /** Checks that table and blobs answer. @throws Error that names the one that does not */
   check(): Promise<void>;
   /** Closes the connections to table and blobs. */

@@ -82,7 +82,7 @@ async function measureApi(): Promise<MeasuredAdministration['api']> {
   const { token } = await administration.operators.create('platform', ['manage']);
   const ask = async (command: string, given: object): Promise<Cost> => {
     meter.take();
-    const { status, body } = await api.handle({
+    const { status } = await api.handle({
       ...{ method: 'POST', target: `/_stillage/admin/v1/${command}`, secure: true, remoteAddress: '203.0.113.7' },
       fields: new Fields([
         ['authorization', `Bearer ${token}`],
@@ -91,7 +91,7 @@ async function measureApi(): Promise<MeasuredAdministration['api']> {
       ]),
       body: once(JSON.stringify(given)),
     });
-    if (status !== 200) throw new Error(String(body));
+    if (status !== 200) throw new Error(`${command}: ${status}`);
     await audit.flush();
     return meter.take();
   };
