@@ -16,6 +16,9 @@ import { refuseUnfinished } from '../migration/migration-state.ts';
 /** The options that say where the data of a service of many machines is. */
 export type SharedPlace = Pick<StartOptions, 'table' | 'blobs' | 'keyFile'>;
 
+/** The same, if all of them are given. */
+export type SharedPlaces = { readonly [Name in keyof SharedPlace]-?: NonNullable<SharedPlace[Name]> };
+
 /** The table of a service of many machines, and what opens the secrets in it. */
 export type SharedTable = Pick<Stores, 'secrets'> & { readonly table: PostgresTable };
 
@@ -57,12 +60,12 @@ export async function openSharedTable(url: string, keyFile: string): Promise<Sha
  * @throws OperatorError
  */
 export async function openToMigrate(
-  { table: url, blobs: place, keyFile }: Required<SharedPlace>,
+  { table: url, blobs: place, keyFile }: SharedPlaces,
   isTarget: boolean,
 ): Promise<SharedTable & { readonly blobs: S3BlobStore }> {
-  const { table, secrets } = await openAnyTable(url!, keyFile!, isTarget);
+  const { table, secrets } = await openAnyTable(url, keyFile, isTarget);
   try {
-    return { table, secrets, blobs: await openBlobs(place!, { responseChecksumValidation: 'WHEN_SUPPORTED' }) };
+    return { table, secrets, blobs: await openBlobs(place, { responseChecksumValidation: 'WHEN_SUPPORTED' }) };
   } catch (error) {
     await table.close();
     throw error;

@@ -17,13 +17,13 @@ import type { Secrets } from '../../../shared/ports/secrets.ts';
 import { keyFile as ownKeyFile } from '../backup/small-files.ts';
 import { openToServe } from '../data-directory/data-directory.ts';
 import { refuseServed } from '../many-machines/duty.ts';
-import { openToMigrate } from '../many-machines/shared-stores.ts';
+import { openToMigrate, type SharedPlaces } from '../many-machines/shared-stores.ts';
 import { keptGrace } from '../release/release-grace.ts';
 import { FeedRunner } from '../schedules/feed-runner.ts';
 import { migrate, type End, type Migrated, type Migration } from './migrate.ts';
 
 /** A data directory, and a table with its blobs. */
-export interface Places extends Required<Pick<StartOptions, 'data' | 'table' | 'blobs' | 'keyFile'>> {
+export interface Places extends SharedPlaces, Pick<StartOptions, 'data'> {
   /** Copies to the data directory. */
   readonly back: boolean;
 }
@@ -154,7 +154,7 @@ async function copyKey(from: string, to: string): Promise<void> {
 }
 
 /** Follows the feed of a source to its end, also what following it adds. @throws OperatorError */
-async function drain({ table, blobs, secrets, isFeedEmpty }: Opened): Promise<void> {
+async function drain({ table, blobs, secrets, ...source }: Opened): Promise<void> {
   const deps = { table, blobs, secrets, clock: new SystemClock(), randomness: new CryptoRandomness() };
   const { uploads } = scrubDeps(deps);
   const followers = feedFollowers({ ...deps, uploads, grace: await keptGrace(table) });
@@ -162,7 +162,7 @@ async function drain({ table, blobs, secrets, isFeedEmpty }: Opened): Promise<vo
   try {
     for (let attempt = 1; ; attempt += 1) {
       await feed.drain();
-      if (await isFeedEmpty()) break;
+      if (await source.isFeedEmpty()) break;
       if (attempt === drains) {
         throw new OperatorError(
           '--table: a transaction that was left open in the database holds up the changes: end it, and run the same command again',

@@ -17,7 +17,7 @@ export interface MigrationState {
 }
 
 /** Returns what a table records of the migration into it; undefined: there was none. */
-export async function migrationState(table: KeyValueTable): Promise<MigrationState | undefined> {
+async function migrationState(table: KeyValueTable): Promise<MigrationState | undefined> {
   return (await table.get(migrationKey.state)) as MigrationState | undefined;
 }
 

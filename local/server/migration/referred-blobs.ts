@@ -63,17 +63,12 @@ async function* blobsOf(table: KeyValueTable, version: Attributes, owner: BlobOw
   let parts = 0;
   for await (const item of partitionItems(table, partition.content(stored))) {
     if (!isSlice(item)) continue;
-    const { b: refs, s: sizes } = item.attributes as unknown as Slice;
+    const refs = item.attributes['b'] as readonly string[];
+    const sizes = item.attributes['s'] as readonly number[];
     parts += refs.length;
     for (const [at, ref] of refs.entries()) if (ref !== '') yield { ref, size: storedSize(sizes[at]!, version), owner };
   }
   if (parts !== expected) throw new ItemDamaged('its list of parts is missing or incomplete', directory);
-}
-
-/** The columns of a slice of a manifest that say where its parts are. */
-interface Slice {
-  readonly b: readonly string[];
-  readonly s: readonly number[];
 }
 
 /** @param of the version or the upload, which says whether its bytes are encrypted */
