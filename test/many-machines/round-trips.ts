@@ -11,20 +11,20 @@ import { person, PipelineInProcess, type Answered } from '../support/storage/pip
 import { startPostgres } from '../support/storage/postgres.ts';
 
 /** The round trips to the database of a request of somebody who is known, in a bucket that was read within a second. */
-export interface MeasuredTrips {
+interface MeasuredTrips {
   readonly scenario: Scenario;
   readonly trips: number;
 }
 
 /** Those of GetObject for whoever asks. */
-export interface MeasuredTripsOfCaller {
+interface MeasuredTripsOfCaller {
   readonly who: string;
   /** To a server that has not looked up the key for two seconds, nor read the bucket. */
   readonly first: number;
   readonly next: number;
 }
 
-export interface MeasuredTripsOfAll {
+interface MeasuredTripsOfAll {
   readonly operations: readonly MeasuredTrips[];
   readonly callers: readonly MeasuredTripsOfCaller[];
 }
@@ -36,7 +36,7 @@ const ofItself = /pg_notify|^select max\(position\)/;
  * Counts the round trips of this process to any database: statements that are sent before any of them is answered are one, on whatever
  * connections. It replaces the method of the client by which statements are sent.
  */
-export class RoundTrips {
+class RoundTrips {
   #count = 0;
   #isWaiting = false;
   readonly #query = Object.getOwnPropertyDescriptor(Client.prototype, 'query')!;

@@ -63,8 +63,12 @@ class KnownCaller {
 
   /** Returns the statements of a bucket's policy that may be about the caller. */
   prepared(policy: Policy, project: string, grants: Grants): PreparedPolicy {
-    const { [grants]: known } = (this.#prepared ??= { all: new Map(), 'to the user': new Map() });
-    const found = known.get(policy) ?? new PreparedPolicy(rulesFor(policy, this.#caller, project, grants), this.#budget);
+    const known = (this.#prepared ??= {
+      all: new Map<Policy, PreparedPolicy>(),
+      'to the user': new Map<Policy, PreparedPolicy>(),
+    })[grants];
+    const found =
+      known.get(policy) ?? new PreparedPolicy(rulesFor(policy, this.#caller, project, grants), this.#budget);
     known.set(policy, found);
     return found;
   }
