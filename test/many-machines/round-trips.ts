@@ -24,7 +24,7 @@ interface MeasuredTripsOfCaller {
   readonly next: number;
 }
 
-interface MeasuredTripsOfAll {
+export interface MeasuredTripsOfAll {
   readonly operations: readonly MeasuredTrips[];
   readonly callers: readonly MeasuredTripsOfCaller[];
 }
