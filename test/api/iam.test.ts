@@ -353,10 +353,10 @@ describe.runIf(isAdministered)('Iam', () => {
     it('of AWS are there, and are not changed', async () => {
       const { Policies } = await iam.send(new ListPoliciesCommand({ Scope: 'AWS' }));
       expect(Policies!.map(({ PolicyName }) => PolicyName)).toEqual([
-        'AWSCloudTrail_ReadOnlyAccess',
         'AdministratorAccess',
         'AmazonS3FullAccess',
         'AmazonS3ReadOnlyAccess',
+        'AWSCloudTrail_ReadOnlyAccess',
         'FullAccess',
         'IAMFullAccess',
         'IAMReadOnlyAccess',

@@ -234,7 +234,7 @@ describe.runIf(isAdministered)('The listings of IAM', () => {
         name,
       ).toEqual(whole.items.map((item) => [item]));
     }
-    expect((await pages('ListPolicies', {})).flatMap(({ items }) => items)).toHaveLength(3 + 4);
+    expect((await pages('ListPolicies', {})).flatMap(({ items }) => items)).toHaveLength(3 + 7);
     for (const [name, of] of Object.entries(empty))
       expect(pageOf(await done(name, { ...of, MaxItems: '1' })), name).toEqual({ items: [], marker: undefined });
   });

@@ -32,8 +32,8 @@ describe('documents of requests', () => {
     const samples = Object.values(documentReaders).flatMap((reader) => reader.samples);
     const without: string[] = [];
     for (const { name, body } of operations.values()) {
-      // A policy is JSON.
-      if (typeof body !== 'object' || name === 'PutBucketPolicy') continue;
+      // A policy is JSON, and so is all of CloudTrail.
+      if (typeof body !== 'object' || name === 'PutBucketPolicy' || name === 'LookupEvents') continue;
       const read = bodyReader({ body: body as DocumentBody<unknown> });
       const outcomes = await Promise.all(samples.map((sample) => outcomeOf(() => read(sample))));
       if (!outcomes.includes('ok')) without.push(name);

@@ -337,6 +337,7 @@ describe('administration', () => {
       'restore',
       'import',
       'export',
+      'migrate',
       'scrub',
       'doctor',
       'compact',

@@ -31,6 +31,7 @@ describe('the settings of a process in the cloud', () => {
       strictRegion: false,
       signatureV2: true,
       customerKeys: true,
+      auditDays: 0,
       uploadMemory: 2 ** 30,
       logsEveryRequest: false,
       regions: undefined,

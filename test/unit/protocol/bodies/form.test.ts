@@ -125,7 +125,7 @@ describe('authentication of a form', () => {
 describe('the pipeline, for a form', () => {
   it('lets go of the body if nobody gets to read the file', async () => {
     const { message, closed } = request([['key', 'k'], ...signature], 'x'.repeat(10_000));
-    const noBucket = { load: () => Promise.reject(new S3Error('NoSuchBucket')) };
+    const noBucket = { loadRecent: () => Promise.reject(new S3Error('NoSuchBucket')) };
     const pipeline = new Pipeline({
       services: { clock, buckets: noBucket, settings: { limits: defaultLimits } },
       operations: new Map([['PostObject', postObject]]),
