@@ -2,16 +2,18 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleBackground, type BackgroundBundle } from '../../infra/bundles/bundle.ts';
-import { backgroundFunctions } from '../../infra/constructs/background-functions.ts';
+import { adminFunction, backgroundFunctions } from '../../infra/constructs/background-functions.ts';
 import { root } from '../../infra/bundles/operation-descriptions.ts';
 import { maxBundleKilobytes } from '../bench/cold-starts.ts';
 import { temporaryDirectory } from './synthesis.ts';
 
+/** Those of each deployment, and the one that only some have. */
+const all = [...backgroundFunctions, adminFunction];
 let directory: string;
 let bundles: readonly BackgroundBundle[];
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  bundles = await bundleBackground(backgroundFunctions, directory);
+  bundles = await bundleBackground(all, directory);
 });
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -23,7 +25,7 @@ describe('the functions in the background', () => {
     for (const file of files) {
       if ((await readFile(join(root, file), 'utf8')).includes('export const handler =')) entries.push(file);
     }
-    expect(entries.toSorted()).toEqual(backgroundFunctions.map(({ file }) => file).toSorted());
+    expect(entries.toSorted()).toEqual(all.map(({ file }) => file).toSorted());
   });
 
   it('are single files, no larger than docs/cold-starts.md says, and hold no command line', async () => {
