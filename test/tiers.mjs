@@ -37,6 +37,7 @@ export const longForm = [
   'test/cli/bench',
   'test/cli/doctor-damaged-pages',
   'test/cli/emptying',
+  'test/many-machines/pooler',
   'test/many-machines/round-trips-table',
 ];
 
