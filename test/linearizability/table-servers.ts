@@ -26,7 +26,7 @@ export const faultNames = [
 export type ServerFault = (typeof faultNames)[number];
 
 /** The options of a run of servers. */
-export interface TableServersOptions {
+interface TableServersOptions {
   /** `postgres://stillage@127.0.0.1:54321/postgres` */
   readonly url: string;
   readonly schema: string;

@@ -23,7 +23,7 @@ const weights = {
 } as const;
 
 /** How often a client sends each request, compared with others. */
-export type Weights = Readonly<Record<keyof typeof weights, number>>;
+type Weights = Readonly<Record<keyof typeof weights, number>>;
 
 interface Place {
   readonly bucket: BucketName;

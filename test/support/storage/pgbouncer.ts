@@ -8,7 +8,7 @@ import { patience } from '../runs/patience.ts';
 import { postgresUser } from './postgres.ts';
 
 /** A pooler before a server of PostgreSQL. */
-export interface Pooler {
+interface Pooler {
   /** `postgres://stillage@127.0.0.1:54321/postgres` */
   readonly url: string;
   stop(): Promise<void>;
