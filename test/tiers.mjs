@@ -37,7 +37,6 @@ export const longForm = [
   'test/cli/bench',
   'test/cli/doctor-damaged-pages',
   'test/cli/emptying',
-  'test/many-machines/pooler',
   'test/many-machines/round-trips-table',
 ];
 

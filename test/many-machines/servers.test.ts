@@ -104,7 +104,7 @@ describe('servers that share a table and a bucket', () => {
     await one.send(new CreateBucketCommand({ Bucket }));
     await administer({ args: place('quotas'), env: {} }, 'quota', 'set', Bucket, '--bytes', '100');
     const put = (client: S3Client, Key: string, size: number): Promise<unknown> =>
-      client.send(new PutObjectCommand({ Bucket, Key, Body: 'x'.repeat(size) }));
+      client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(size) }));
     await put(one, 'fills', 100);
     for (const client of [one, other]) {
       // Without bytes, so that it does not matter how many are accepted before.

@@ -33,7 +33,8 @@ function programDirectory(): string {
 export async function startPostgres(...more: readonly string[]): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'stillage-postgres-'));
   const data = join(directory, 'data');
-  const user = postgresUser();
+  // The server refuses to run as root.
+  const user = process.getuid?.() === 0 ? userOf('postgres') : undefined;
   if (user) chownSync(directory, user.uid, user.gid);
   const options = { ...user, cwd: directory };
   const initial = ['-D', data, '-U', 'stillage', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
@@ -82,11 +83,6 @@ function isReady(server: ChildProcess): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Returns the user of programs that refuse to run as root; undefined for the present one. */
-export function postgresUser(): { readonly uid: number; readonly gid: number } | undefined {
-  return process.getuid?.() === 0 ? userOf('postgres') : undefined;
 }
 
 function userOf(name: string): { readonly uid: number; readonly gid: number } {
