@@ -90,6 +90,8 @@ async function copyOnce(deps: VersionImportDeps, job: VersionImport): Promise<Cu
   const etag = parsedEtag(version.etag);
   const parts =
     etag?.partCount === undefined ? undefined : new PartSizes(endpoint, request, version.size, etag.partCount);
+  // Before the bytes, whose response would be left open by a failure.
+  const likely = await parts?.likely();
   const { fields, bytes } = await endpoint.send({
     ...request,
     method: 'GET',
@@ -109,7 +111,7 @@ async function copyOnce(deps: VersionImportDeps, job: VersionImport): Promise<Cu
     });
   const discard = (): Promise<void> => blobs.remove(refs.splice(0)).catch(() => undefined);
   try {
-    let division = await parts?.likely();
+    let division = likely;
     let copied = await read(bytes, division);
     const isTrue = (): boolean => etag!.md5.equals(etag!.partCount === undefined ? copied.md5 : copied.combinedMd5);
     if (parts && !isTrue() && division?.isTold !== true) {

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ByteRate } from '../../../../../local/server/moving/byte-rate.ts';
+import { copyBucket } from '../../../../../local/server/moving/copy-bucket.ts';
 import { Ledger } from '../../../../../local/server/moving/ledger.ts';
 import { localEndpoint } from '../../../../../local/server/moving/local-endpoint.ts';
+import { S3Destination } from '../../../../../local/server/moving/s3-destination.ts';
 import { copySettings, ignoresAcls, settingOf } from '../../../../../local/server/moving/settings.ts';
 import { sourceKeys, wholeOf } from '../../../../../local/server/moving/source-listing.ts';
 import { escapeXml } from '../../../../../shared/documents/text.ts';
@@ -142,5 +145,29 @@ describe('Ceph as a target', () => {
     await copySettings(from, to, ledger, { isTrial: false, clock });
     const told = (name: string) => ({ kind: 'missing', what: `its ${name} was accepted, but is not there` });
     expect(ledger).toMatchObject({ settings: 0, examples: [told('ownershipControls'), told('encryption')] });
+  });
+
+  it('gets every version once, although it does not encode its marks', async () => {
+    const keys = ['%', '%zz', 'a%2541', 'a%41', 'aA', 'c d', 'm%41+ ü&<1', 'm%41+ ü&<2', 'é'];
+    for (const key of keys) {
+      for (const text of ['1', '22']) await endpoint.send({ method: 'PUT', bucket: 'origin', key, body: Buffer.from(text) });
+    }
+    const body = Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>');
+    await endpoint.send({ method: 'PUT', bucket: 'copies', query: { versioning: '' }, body });
+    const to = new S3Destination({
+      source: { endpoint, bucket: 'origin' },
+      target: { endpoint: asCeph(endpoint), bucket: 'copies' },
+      ...{ clock, rate: new ByteRate(Infinity, clock) },
+      ...{ isVersioned: true, isLocked: false, acls: true, owner: owner.project.id },
+    });
+    const listed = { endpoint, bucket: 'origin', prefix: '', isVersioned: true };
+    for (const versions of [2 * keys.length, 0]) {
+      const ledger = new Ledger(
+        () => undefined,
+        () => undefined,
+      );
+      await copyBucket({ listed, to, ledger, removes: false, isTrial: false });
+      expect(ledger).toMatchObject({ versions, same: 2 * keys.length - versions, examples: [] });
+    }
   });
 });
