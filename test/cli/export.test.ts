@@ -246,15 +246,24 @@ describe('an export', () => {
   it('to Ceph goes on after a kill, copies nothing twice, and tells of all that is not kept there', async () => {
     const Bucket = 'ceph';
     await here.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
-    const { stdout } = await runWarm(
-      ['webhook', 'add', 'main@example.test', 'of-ceph', 'https://hooks.example.com/x', '--data', service.data, '--json'],
-    );
+    const { stdout } = await runWarm([
+      'webhook',
+      'add',
+      'main@example.test',
+      'of-ceph',
+      'https://hooks.example.com/x',
+      '--data',
+      service.data,
+      '--json',
+    ]);
     const { arn: QueueArn } = JSON.parse(stdout) as { readonly arn: string };
     const rules = { QueueConfigurations: [{ Id: 'all', QueueArn, Events: ['s3:ObjectCreated:*' as const] }] };
-    await here.send(new PutBucketNotificationConfigurationCommand({
+    await here.send(
+      new PutBucketNotificationConfigurationCommand({
         ...{ Bucket, NotificationConfiguration: rules },
         SkipDestinationValidation: true,
-      }));
+      }),
+    );
     const byDefault = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' as const } };
     await here.send(
       new PutBucketEncryptionCommand({ Bucket, ServerSideEncryptionConfiguration: { Rules: [byDefault] } }),

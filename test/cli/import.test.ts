@@ -348,7 +348,11 @@ describe('an import', () => {
       const { code, stdout } = await run(Bucket, more);
       expect([code, JSON.parse(stdout)]).toMatchObject([
         1,
-        { versions: 0, settings: 0, examples: [{ what: expect.stringMatching(/belongs to another project/) as string }] },
+        {
+          versions: 0,
+          settings: 0,
+          examples: [{ what: expect.stringMatching(/belongs to another project/) as string }],
+        },
       ]);
     }
     expect((await other.send(new ListObjectVersionsCommand({ Bucket }))).Versions).toBeUndefined();

@@ -35,7 +35,8 @@ async function backUp(target: string, passphrase: string): Promise<void> {
     expect((await client.send({ method: 'PUT', path, body })).status).toBe(200);
   };
   await put('/bucket');
-  for (const [at, size] of [0, 100, 300_000, 9_000_000].entries()) await put(`/bucket/${at}`, Buffer.alloc(size, `${at}`));
+  for (const [at, size] of [0, 100, 300_000, 9_000_000].entries())
+    await put(`/bucket/${at}`, Buffer.alloc(size, `${at}`));
   client.close();
   expect(await service.stop()).toBe(0);
   await mkdir(target);
@@ -58,13 +59,18 @@ it('a restore has synced all that it wrote before it says so, and everything els
   const reason = await whyNoTracing();
   if (reason !== undefined) context.skip(reason);
 
-  const [target, passphrase, data] = [join(folder, 'backups'), join(folder, 'passphrase'), join(folder, 'new', 'restored')];
+  const [target, passphrase, data] = [
+    join(folder, 'backups'),
+    join(folder, 'passphrase'),
+    join(folder, 'new', 'restored'),
+  ];
   await backUp(target, passphrase);
   const restore = ['restore', target, '--data', data, '--passphrase-file', passphrase];
   const calls = await traceSyncs([process.execPath, 'bin/stillage.cjs', ...restore]);
 
   const isTold = ({ name, args }: SystemCall): boolean => name.startsWith('write') && /^1<.*"restored /.test(args);
-  const isKeyMade = ({ args, resultPath }: SystemCall): boolean => args.includes('O_CREAT') && keyFile.test(resultPath ?? '');
+  const isKeyMade = ({ args, resultPath }: SystemCall): boolean =>
+    args.includes('O_CREAT') && keyFile.test(resultPath ?? '');
   const within = { within: folder, except: /\/lock\.mdb$/ };
   const told: SyncExpectation = { ...within, written: [blobFile, tableFile, keyFile], acknowledgement: isTold };
   const key: SyncExpectation = { ...within, written: [blobFile, tableFile], acknowledgement: isKeyMade };

@@ -28,7 +28,11 @@ async function importBucket(job: Move, from: string): Promise<void> {
   const { other: source, services, address, removes, isTrial, acls, rate, ledger } = job;
   const name = job.bucketHere ?? from;
   if (!isBucketName(name)) {
-    ledger.note('missing', { bucket: from }, 'no bucket can have this name here: import it alone, with another by --bucket');
+    ledger.note(
+      'missing',
+      { bucket: from },
+      'no bucket can have this name here: import it alone, with another by --bucket',
+    );
     return;
   }
   const at: BucketAt = { endpoint: source, bucket: from };
@@ -36,7 +40,11 @@ async function importBucket(job: Move, from: string): Promise<void> {
   const owner = await projectOf(job);
   const present = await services.buckets.find(name);
   if (owner !== undefined && present !== undefined && present.project !== owner) {
-    ledger.note('missing', { bucket: name }, 'the bucket of this name here belongs to another project: name another by --bucket');
+    ledger.note(
+      'missing',
+      { bucket: name },
+      'the bucket of this name here belongs to another project: name another by --bucket',
+    );
     return;
   }
   const to = await bucketHere(job, name, versioning, await hasLock(at));

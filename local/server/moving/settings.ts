@@ -137,7 +137,9 @@ export async function versioningOf({ endpoint, bucket }: BucketAt): Promise<'Ena
 export async function hasLock(at: BucketAt): Promise<boolean> {
   const text = await settingOf(at, 'object-lock', undefined, (error) => {
     if (!mayPassLater(error)) return;
-    throw new OperatorError(`cannot read the object lock of ${at.bucket} of ${at.endpoint.name}: ${error.code}: ${error.message}`);
+    throw new OperatorError(
+      `cannot read the object lock of ${at.bucket} of ${at.endpoint.name}: ${error.code}: ${error.message}`,
+    );
   });
   return text !== undefined && parsedXml(text).root.optional('ObjectLockEnabled')?.text === 'Enabled';
 }

@@ -17,7 +17,9 @@ export function answerAsCeph(proxy: LyingProxy): void {
     return true;
   };
   proxy.lie = (request, told) => {
-    const headers = Object.fromEntries(Object.entries(told.headers).filter(([name]) => !name.startsWith('x-amz-checksum-')));
+    const headers = Object.fromEntries(
+      Object.entries(told.headers).filter(([name]) => !name.startsWith('x-amz-checksum-')),
+    );
     if (request.method === 'GET' && isUnknown(request)) {
       return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(listing), isWhole: true };
     }

@@ -145,7 +145,9 @@ describe('the moment of a backup', () => {
     const { record, moment } = await observed();
     expect(record.at).toBeLessThanOrEqual(moment);
     expect(record.at).toBeGreaterThanOrEqual(moment - second);
-    expect(record.id.slice(0, 19).replaceAll(/(T..)-(..)-/g, '$1:$2:')).toBe(new Date(record.at).toISOString().slice(0, 19));
+    expect(record.id.slice(0, 19).replaceAll(/(T..)-(..)-/g, '$1:$2:')).toBe(
+      new Date(record.at).toISOString().slice(0, 19),
+    );
   });
 
   it('comes after everything is held, and what was written until then is held to the end', async () => {

@@ -134,7 +134,8 @@ describe('Ceph as a source', () => {
 
 describe('Ceph as a target', () => {
   it('is told of what it accepts, and does not keep', async () => {
-    const rule = '<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule>';
+    const rule =
+      '<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule>';
     await set('encryption', `<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`);
     const ledger = new Ledger(
       () => undefined,
@@ -150,7 +151,8 @@ describe('Ceph as a target', () => {
   it('gets every version once, although it does not encode its marks', async () => {
     const keys = ['%', '%zz', 'a%2541', 'a%41', 'aA', 'c d', 'm%41+ ü&<1', 'm%41+ ü&<2', 'é'];
     for (const key of keys) {
-      for (const text of ['1', '22']) await endpoint.send({ method: 'PUT', bucket: 'origin', key, body: Buffer.from(text) });
+      for (const text of ['1', '22'])
+        await endpoint.send({ method: 'PUT', bucket: 'origin', key, body: Buffer.from(text) });
     }
     const body = Buffer.from('<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>');
     await endpoint.send({ method: 'PUT', bucket: 'copies', query: { versioning: '' }, body });

@@ -29,11 +29,7 @@ const put = (key: string, text: string, fields: S3Request['fields'] = {}): Promi
 const remove = (key: string): Promise<unknown> => endpoint.send({ method: 'DELETE', bucket: 'origin', key });
 
 /** Copies one bucket to the other. @param of the owner's id at the target; empty: it has no ACLs */
-async function copied(
-  target: S3Endpoint = endpoint,
-  origin = 'origin',
-  of = owner.project.id,
-): Promise<Ledger> {
+async function copied(target: S3Endpoint = endpoint, origin = 'origin', of = owner.project.id): Promise<Ledger> {
   const ledger = new Ledger(
     () => undefined,
     () => undefined,
