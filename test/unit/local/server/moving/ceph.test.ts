@@ -134,6 +134,8 @@ describe('Ceph as a source', () => {
 
 describe('Ceph as a target', () => {
   it('is told of what it accepts, and does not keep', async () => {
+    const ownership = '<Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule>';
+    await set('ownershipControls', `<OwnershipControls>${ownership}</OwnershipControls>`);
     const rule =
       '<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule>';
     await set('encryption', `<ServerSideEncryptionConfiguration>${rule}</ServerSideEncryptionConfiguration>`);

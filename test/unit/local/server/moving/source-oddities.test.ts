@@ -98,12 +98,12 @@ describe('an import from a source', () => {
       const repeating = odd(async (request) => {
         if (!isListing(request)) return origin.send(request);
         const { fields, bytes } = await origin.send({ ...request, query: { ...request.query, 'max-keys': '2' } });
-        const text = (await wholeOf(bytes, 2 ** 20)).toString();
-        const entries = text.match(entry) ?? [];
-        const shown = text.replace(entries[0]!, before + entries[0]!);
+        const page = (await wholeOf(bytes, 2 ** 20)).toString();
+        const entries = page.match(entry) ?? [];
+        const shown = page.replace(entries[0]!, before + entries[0]!);
         // Markers are listed after the versions of a page.
-      const keyOf = (text: string): string => textOf(text, 'Key')!;
-      before = entries.toSorted((a, b) => Number(keyOf(a) > keyOf(b)) - Number(keyOf(a) < keyOf(b))).at(-1)!;
+        const keyOf = (text: string): string => textOf(text, 'Key')!;
+        before = entries.toSorted((a, b) => Number(keyOf(a) > keyOf(b)) - Number(keyOf(a) < keyOf(b))).at(-1)!;
         return { fields, bytes: asBytes(shown) };
       });
       expect(await copied(repeating, bucket)).toMatchObject(
