@@ -55,7 +55,7 @@ export async function* sourceKeys(listed: Listed): AsyncGenerator<SourceKey> {
     const open = isLast ? undefined : sorted.at(-1)?.key;
     // A store whose marks are the first of the next page tells some versions twice.
     held = unique(sorted.filter(({ key }) => key === open));
-    for (const key of grouped(sorted.slice(0, sorted.length - held.length))) {
+    for (const key of grouped(sorted.filter(({ key: one }) => one !== open))) {
       if (last !== undefined && compareUtf8(key.key, last) <= 0) throw listsWrongly(listed, `${last}, then ${key.key}`);
       last = key.key;
       yield key;
