@@ -37,7 +37,11 @@ export const listEventDeliveries = defineOperation({
         : await waiting(bucket, marker, eventTargets);
     return { ...page, dropped: await eventTargets.queue.dropped(bucket.project) };
   },
-  render: ({ deliveries, dropped, next }: Deliveries & { readonly dropped: number }, { bucket, status, marker }, { settings }) => ({
+  render: (
+    { deliveries, dropped, next }: Deliveries & { readonly dropped: number },
+    { bucket, status, marker },
+    { settings },
+  ) => ({
     xml: eventDeliveries.write(
       { bucket, status, marker, nextMarker: next, isTruncated: next !== undefined, dropped, deliveries },
       settings.xmlNamespace,

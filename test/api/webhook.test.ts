@@ -1,4 +1,9 @@
-import { AttachUserPolicyCommand, CreateAccessKeyCommand, CreateUserCommand, PutUserPolicyCommand } from '@aws-sdk/client-iam';
+import {
+  AttachUserPolicyCommand,
+  CreateAccessKeyCommand,
+  CreateUserCommand,
+  PutUserPolicyCommand,
+} from '@aws-sdk/client-iam';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { webhookSignature } from '../../shared/adapters/system/webhooks.ts';
@@ -74,7 +79,12 @@ describe('PutWebhook, GetWebhook, ListWebhooks and DeleteWebhook', () => {
 
     const found = await ask('GET', 'webhook&name=shop');
     expect(textOf(found.text, 'Url')).toBe(here('shop?a=b&c'));
-    expect(['Name', 'Arn', 'Format', 'Batch'].map((name) => textOf(found.text, name))).toEqual(['shop', arn, 's3', '10']);
+    expect(['Name', 'Arn', 'Format', 'Batch'].map((name) => textOf(found.text, name))).toEqual([
+      'shop',
+      arn,
+      's3',
+      '10',
+    ]);
     const listed = await ask('GET', 'webhooks');
     expect(textsOf(listed.text, 'Name')).toEqual(['shop']);
     for (const answer of [found.text, listed.text]) expect(answer).not.toContain(textOf(text, 'Secret')!);
@@ -83,7 +93,11 @@ describe('PutWebhook, GetWebhook, ListWebhooks and DeleteWebhook', () => {
     const again = await put('shop', here('other'), '<Format>cloudevents</Format>');
     expect([again.status, textOf(again.text, 'Arn'), textOf(again.text, 'Secret')]).toEqual([200, arn, undefined]);
     const changed = await ask('GET', 'webhook&name=shop');
-    expect(['Url', 'Format', 'Batch'].map((name) => textOf(changed.text, name))).toEqual([here('other'), 'cloudevents', '1']);
+    expect(['Url', 'Format', 'Batch'].map((name) => textOf(changed.text, name))).toEqual([
+      here('other'),
+      'cloudevents',
+      '1',
+    ]);
 
     expect((await ask('DELETE', 'webhook&name=shop')).status).toBe(204);
     for (const [method, query] of [
@@ -240,9 +254,12 @@ describe('RotateWebhookSecret and TestWebhook', () => {
       (await administer<AuditRecord[]>(world.data, 'audit')).filter(({ given }) => given?.['name'] === 'logged');
     await untilFound(async () => (await records()).length >= 4);
     const taken = await records();
-    expect(taken.map(({ event }) => event).toSorted()).toEqual(
-      ['DeleteWebhook', 'PutWebhook', 'RotateWebhookSecret', 'TestWebhook'],
-    );
+    expect(taken.map(({ event }) => event).toSorted()).toEqual([
+      'DeleteWebhook',
+      'PutWebhook',
+      'RotateWebhookSecret',
+      'TestWebhook',
+    ]);
     for (const one of [secret, next]) expect(JSON.stringify(taken)).not.toContain(one);
   });
 });
@@ -264,7 +281,10 @@ describe('ListEventDeliveries and ReplayEvents', () => {
     await world.client.send(new PutObjectCommand({ Bucket: lost, Key: 'second', Body: 'x' }));
     await world.client.send(new PutObjectCommand({ Bucket: other, Key: 'other', Body: 'x' }));
     // It is tried at least twice within the second after which it is given up.
-    await untilFound(async () => textsOf((await list(lost, '&status=waiting')).text, 'NextTry').length > 0 || (await failed(lost)).length > 0);
+    await untilFound(
+      async () =>
+        textsOf((await list(lost, '&status=waiting')).text, 'NextTry').length > 0 || (await failed(lost)).length > 0,
+    );
     await untilFound(async () => (await failed(lost)).length === 2 && (await failed(other)).length === 1);
     const { text } = await list(lost);
     expect(new Set(textsOf(text, 'Reason'))).toEqual(new Set(['the host answered 503']));

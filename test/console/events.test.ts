@@ -1,5 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { GetBucketLoggingCommand, GetBucketNotificationConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import {
+  GetBucketLoggingCommand,
+  GetBucketNotificationConfigurationCommand,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { iamClient } from '../support/clients/iam.ts';
 import { freePort } from '../support/runs/free-port.ts';

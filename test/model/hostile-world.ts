@@ -212,7 +212,9 @@ async function plantEvents({ eventTargets }: Services, table: KeyValueTable, { i
   const definition = { url: 'https://hooks.example/', batch: 1, format: 's3' } as const;
   for (const of of new Set(['alt', project])) await eventTargets!.webhooks.add(of, 'old', definition, 10);
   const letter = { webhook: 'old', subject: `${id}/k`, record: '{}', reason: 'the host answered 500' };
-  await table.write([{ key: eventKey.deadLetter(project, timedId(beginning, new SeededRandomness('letter'))), put: letter }]);
+  await table.write([
+    { key: eventKey.deadLetter(project, timedId(beginning, new SeededRandomness('letter'))), put: letter },
+  ]);
 }
 
 async function plantUpload({ buckets, uploads }: Services, blobs: MemoryBlobs, initiator: string): Promise<string> {
@@ -267,7 +269,11 @@ function compose(table: KeyValueTable, blobs: MemoryBlobs, name: string, clock: 
     call: async () => ({ outcome: 'answered', status: 204 }) as const,
     refusal: async () => undefined,
   };
-  const eventTargets = new EventTargets({ webhooks: new WebhookTargets(adapters), queue: new EventQueue(adapters), caller });
+  const eventTargets = new EventTargets({
+    webhooks: new WebhookTargets(adapters),
+    queue: new EventQueue(adapters),
+    caller,
+  });
   return {
     accounts,
     services: composeServices(adapters, {

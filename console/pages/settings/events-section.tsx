@@ -76,7 +76,8 @@ function Rules({
     );
   const edit = async (at: number): Promise<void> => {
     const before = rules[at];
-    const withRule = (rule: UnnamedNotificationRule) => (before === undefined ? [...rules, rule] : rules.with(at, rule));
+    const withRule = (rule: UnnamedNotificationRule) =>
+      before === undefined ? [...rules, rule] : rules.with(at, rule);
     const rule = await askEventRule(before, webhooks, (each) => commandFor(withRule(each)));
     if (rule !== undefined) save(withRule(rule));
   };
@@ -96,7 +97,8 @@ function Rules({
         >
           <strong class="wrap-anywhere">{rule.events.map(eventWords).join(', ')}</strong>
           <div class="muted wrap-anywhere">
-            {texts.about(visibleName(rule.prefix ?? ''), visibleName(rule.suffix ?? ''))} · {texts.tells(targetName(rule.target))}
+            {texts.about(visibleName(rule.prefix ?? ''), visibleName(rule.suffix ?? ''))} ·{' '}
+            {texts.tells(targetName(rule.target))}
           </div>
         </RuleRow>
       ))}

@@ -120,7 +120,9 @@ function LogDialog({
   const isListed = names.includes(target) || (target === '' && names.length > 0);
   return (
     <DialogForm
-      commands={target === '' ? [] : [{ label: 'curl', command: curlCommand(config.value!, loggingRequest(bucket, done)) }]}
+      commands={
+        target === '' ? [] : [{ label: 'curl', command: curlCommand(config.value!, loggingRequest(bucket, done)) }]
+      }
       title={logging === undefined ? texts.turnOn : texts.edit}
       submit={t.value.common.save}
       disabled={target === ''}

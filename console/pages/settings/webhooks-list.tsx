@@ -58,7 +58,8 @@ export function WebhooksList({
     });
   };
   const remove = async (name: string): Promise<void> => {
-    if (!(await isSure(texts.removeTitle(name), texts.removeMeaning, t.value.common.remove, removeRequest(name)))) return;
+    if (!(await isSure(texts.removeTitle(name), texts.removeMeaning, t.value.common.remove, removeRequest(name))))
+      return;
     await attempt(async () => {
       await removeWebhook(client, name);
       onChanged();
