@@ -33,8 +33,8 @@ export function EventDeliveries({ bucket }: { readonly bucket: string }) {
       <Select
         label={texts.deliveries}
         value={status}
-        options={named(['failed', 'waiting'], texts.status)}
-        onInput={setStatus}
+        options={named(['failed', 'waiting'] as const, texts.status)}
+        onInput={(next) => setStatus(next)}
       />
       {loaded.error !== undefined && <ErrorBox error={loaded.error} retry={loaded.reload} />}
       {loaded.value === undefined && loaded.error === undefined && <div class="skeleton" />}
