@@ -84,9 +84,14 @@ export async function removeWebhook(client: S3Client, name: string): Promise<voi
   await client.send(removeRequest(name));
 }
 
+/** Returns the request that sends a test event to a webhook. */
+export function testRequest(name: string): S3Request {
+  return { method: 'POST', query: { 'webhook-test': '', name }, once: true };
+}
+
 /** Sends a test event to a webhook. Returns why it was not taken; undefined: it was. */
 export async function testWebhook(client: S3Client, name: string): Promise<string | undefined> {
-  const xml = await client.document({ method: 'POST', query: { 'webhook-test': '', name }, once: true });
+  const xml = await client.document(testRequest(name));
   const { isTaken, reason } = webhookTest.content.read(xml);
   return isTaken ? undefined : (reason ?? '');
 }

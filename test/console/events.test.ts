@@ -46,6 +46,7 @@ describe.skipIf(isExternal)('the events of a bucket', () => {
     const page = await under.signedIn(test, `/settings/${bucket}/events`);
     await page.getByText('No rules: nobody is told anything.').waitFor();
     await page.getByText('Add a webhook first.').waitFor();
+    await page.locator('code').filter({ hasText: `${bucket}?event-deliveries=` }).waitFor();
 
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByLabel('Name', { exact: true }).fill('a b');
@@ -53,19 +54,21 @@ describe.skipIf(isExternal)('the events of a bucket', () => {
     expect(await save.isDisabled()).toBe(true);
     await page.getByLabel('Name', { exact: true }).fill('thumbnails');
     await page.getByLabel('URL', { exact: true }).fill(`http://127.0.0.1:${port}/hook`);
+    await page.locator('dialog code').filter({ hasText: '?name=thumbnails&webhook=' }).waitFor();
     await expectAccessible(page);
     await save.click();
     await page.getByText('It is shown only now').waitFor();
     const secret = await page.locator('dialog code').textContent();
     expect(secret).toMatch(/^[\w-]{43}$/);
     await page.locator('dialog footer').getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'Send a test to thumbnails' }).click();
+    await page.getByRole('button', { name: 'Send a test to thumbnails', exact: true }).click();
     await page.getByText('thumbnails took the test event.').waitFor();
     expect(bodies.at(-1)).toContain('s3:TestEvent');
     expect(await page.content()).not.toContain(secret!);
 
     await page.getByRole('button', { name: 'Add rule' }).click();
     await page.getByLabel('Keys end with').fill('.jpg');
+    await page.locator('dialog code').filter({ hasText: 's3api put-bucket-notification-configuration' }).waitFor();
     await expectAccessible(page);
     await save.click();
     await page.getByText('keys ….jpg').waitFor();
@@ -78,8 +81,8 @@ describe.skipIf(isExternal)('the events of a bucket', () => {
     await under.sdk().send(new PutObjectCommand({ Bucket: bucket, Key: 'a +.jpg', Body: 'x' }));
     const again = page.getByRole('button', { name: 'Deliver again: a +.jpg' });
     await untilFound(async () => {
-      await page.getByLabel('Deliveries', { exact: true }).selectOption('Waiting');
-      await page.getByLabel('Deliveries', { exact: true }).selectOption('Given up');
+      await page.getByLabel('Show', { exact: true }).selectOption('Waiting');
+      await page.getByLabel('Show', { exact: true }).selectOption('Given up');
       return again.isVisible();
     });
     await page.getByText('Last failure: the host answered 503').waitFor();

@@ -55,6 +55,7 @@ export const events: EventsDictionary['events'] = {
   secret: 'Geheimnis',
   deliveries: 'Zustellungen',
   deliveriesHint: 'Was aufgegeben wurde, bleibt 14 Tage.',
+  which: 'Anzeigen',
   status: { failed: 'Aufgegeben', waiting: 'Wartend' },
   noDeliveries: { failed: 'Nichts wurde aufgegeben.', waiting: 'Nichts wartet.' },
   since: 'Seit',

@@ -56,6 +56,7 @@ export const events = {
   secret: 'Secret',
   deliveries: 'Deliveries',
   deliveriesHint: 'What was given up is kept for 14 days.',
+  which: 'Show',
   status: { failed: 'Given up', waiting: 'Waiting' },
   noDeliveries: { failed: 'Nothing was given up.', waiting: 'Nothing waits.' },
   since: 'Since',

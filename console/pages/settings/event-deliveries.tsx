@@ -31,7 +31,7 @@ export function EventDeliveries({ bucket }: { readonly bucket: string }) {
       <h2 id="event-deliveries">{texts.deliveries}</h2>
       <p class="muted">{texts.deliveriesHint}</p>
       <Select
-        label={texts.deliveries}
+        label={texts.which}
         value={status}
         options={named(['failed', 'waiting'] as const, texts.status)}
         onInput={(next) => setStatus(next)}
@@ -48,13 +48,17 @@ export function EventDeliveries({ bucket }: { readonly bucket: string }) {
       ))}
       {hasMore && <p class="muted">{texts.more}</p>}
       {status === 'failed' && deliveries.length > 0 && (
-        <>
-          <div class="row">
-            <Button onClick={() => replay()}>{texts.replayAll}</Button>
-          </div>
-          <CommandLine label="curl" command={curlCommand(config.value!, replayRequest(bucket))} />
-        </>
+        <div class="row">
+          <Button onClick={() => replay()}>{texts.replayAll}</Button>
+        </div>
       )}
+      <CommandLine
+        label="curl"
+        command={curlCommand(
+          config.value!,
+          status === 'failed' ? replayRequest(bucket) : { method: 'GET', bucket, query: { 'event-deliveries': '', status } },
+        )}
+      />
     </section>
   );
 }

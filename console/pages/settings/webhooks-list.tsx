@@ -7,6 +7,7 @@ import {
   removeWebhook,
   rotateRequest,
   rotateWebhook,
+  testRequest,
   testWebhook,
   webhookRequest,
   type Webhook,
@@ -14,7 +15,7 @@ import {
 } from '../../s3/events.ts';
 import { config, session } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { CommandLine } from '../../ui/command-line.tsx';
+import { CommandLine, CopyButton } from '../../ui/command-line.tsx';
 import { ask, DialogForm } from '../../ui/dialog.tsx';
 import { useForm } from '../../ui/form.ts';
 import { attempt, notify } from '../../ui/notices.tsx';
@@ -82,6 +83,7 @@ export function WebhooksList({
             <Button kind="quiet" label={texts.testNamed(name)} onClick={() => test(name)}>
               {texts.test}
             </Button>
+            <CopyButton name={`curl: ${texts.testNamed(name)}`} text={curlCommand(config.value!, testRequest(name))} />
             <Button kind="quiet" label={texts.rotateNamed(name)} onClick={() => void rotate(name)}>
               {texts.rotate}
             </Button>
