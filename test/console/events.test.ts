@@ -46,7 +46,10 @@ describe.skipIf(isExternal)('the events of a bucket', () => {
     const page = await under.signedIn(test, `/settings/${bucket}/events`);
     await page.getByText('No rules: nobody is told anything.').waitFor();
     await page.getByText('Add a webhook first.').waitFor();
-    await page.locator('code').filter({ hasText: `${bucket}?event-deliveries=` }).waitFor();
+    await page
+      .locator('code')
+      .filter({ hasText: `${bucket}?event-deliveries=` })
+      .waitFor();
 
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByLabel('Name', { exact: true }).fill('a b');

@@ -56,7 +56,9 @@ export function EventDeliveries({ bucket }: { readonly bucket: string }) {
         label="curl"
         command={curlCommand(
           config.value!,
-          status === 'failed' ? replayRequest(bucket) : { method: 'GET', bucket, query: { 'event-deliveries': '', status } },
+          status === 'failed'
+            ? replayRequest(bucket)
+            : { method: 'GET', bucket, query: { 'event-deliveries': '', status } },
         )}
       />
     </section>
