@@ -19,13 +19,18 @@ export function EventDeliveries({ bucket }: { readonly bucket: string }) {
   const { client } = session.value!;
   const texts = eventTexts.value.events;
   const [status, setStatus] = useState<DeliveryStatus>('failed');
-  const loaded = useLoaded(() => listDeliveries(client, bucket, status, shownAtMost), [client, bucket, status]);
+  const loaded = useLoaded(
+    async () => ({ of: status, ...(await listDeliveries(client, bucket, status, shownAtMost)) }),
+    [client, bucket, status],
+  );
+  // Not those of the status that was chosen before: what waits cannot be replayed.
+  const value = loaded.value?.of === status ? loaded.value : undefined;
   const replay = (id?: string): void =>
     void attempt(async () => {
       notify(texts.replayed(number(await replayEvents(client, bucket, id))));
       loaded.reload();
     });
-  const { deliveries, hasMore } = loaded.value ?? { deliveries: [], hasMore: false };
+  const { deliveries, hasMore } = value ?? { deliveries: [], hasMore: false };
   return (
     <section class="stack" aria-labelledby="event-deliveries">
       <h2 id="event-deliveries">{texts.deliveries}</h2>
@@ -37,8 +42,8 @@ export function EventDeliveries({ bucket }: { readonly bucket: string }) {
         onInput={(next) => setStatus(next)}
       />
       {loaded.error !== undefined && <ErrorBox error={loaded.error} retry={loaded.reload} />}
-      {loaded.value === undefined && loaded.error === undefined && <div class="skeleton" />}
-      {loaded.value !== undefined && deliveries.length === 0 && <p>{texts.noDeliveries[status]}</p>}
+      {value === undefined && loaded.error === undefined && <div class="skeleton" />}
+      {value !== undefined && deliveries.length === 0 && <p>{texts.noDeliveries[status]}</p>}
       {deliveries.map((delivery) => (
         <Row
           key={`${delivery.webhook}/${delivery.id}`}

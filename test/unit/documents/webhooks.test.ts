@@ -24,7 +24,7 @@ describe('the documents of webhooks', () => {
         <CreationDate>2026-11-20T10:00:00.000Z</CreationDate>
       </Webhook>`);
     expect(webhookListing.write({ webhooks: [] }, namespace)).toBe(golden`
-      <ListWebhooksResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></ListWebhooksResult>`);
+      <ListWebhooksResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>`);
     expect(webhookSecret.write({ name: 'a', arn: 'arn:x', secret: undefined }, namespace)).toBe(golden`
       <WebhookSecret xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>a</Name><Arn>arn:x</Arn></WebhookSecret>`);
     expect(webhookTest.write({ name: 'a', isTaken: false, reason: 'no & no' }, namespace)).toBe(golden`
