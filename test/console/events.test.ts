@@ -90,7 +90,6 @@ describe.skipIf(isExternal)('the events of a bucket', () => {
     });
     await page.getByText('Last failure: the host answered 503').waitFor();
     await expectAccessible(page);
-    await page.screenshot({ path: `${process.env['TMPDIR'] ?? '/tmp'}/events.png`, fullPage: true });
     status = 204;
     bodies.length = 0;
     await again.click();
@@ -144,7 +143,6 @@ describe.skipIf(isExternal)('the access log of a bucket', () => {
       TargetObjectKeyFormat: { PartitionedPrefix: { PartitionDateSource: 'DeliveryTime' } },
     });
     await expectAccessible(page);
-    await page.screenshot({ path: `${process.env['TMPDIR'] ?? '/tmp'}/logs.png`, fullPage: true });
     await page.getByRole('button', { name: 'Change access log' }).click();
     await page.getByLabel('Form of the keys').selectOption('Prefix, then the time');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -41,7 +41,7 @@ export const events: EventsDictionary['events'] = {
   batch: 'Datensätze in einer Nachricht',
   batchBad: 'Eine ganze Zahl von 1 bis 100; für CloudEvents 1.',
   test: 'Test senden',
-  testNamed: (name) => `Test an ${name} senden`,
+  testNamed: (name) => `Test senden: ${name}`,
   taken: (name) => `${name} hat das Testereignis angenommen.`,
   notTaken: (name, reason) => `${name} hat das Testereignis nicht angenommen: ${reason}`,
   rotate: 'Neues Geheimnis',

@@ -7,7 +7,7 @@ export const events = {
   addRule: 'Add rule',
   editRule: 'Change rule',
   ruleAt: (at: number) => `Rule ${at}`,
-  editRuleAt: (at: number) => `Change rule ${at}`,
+  editRuleAt: (at: number) => `Edit rule ${at}`,
   removeRuleAt: (at: number) => `Remove rule ${at}`,
   tells: (target: string) => `to ${target}`,
   about: (prefix: string, suffix: string) =>
@@ -30,7 +30,7 @@ export const events = {
   noWebhooks: 'No webhooks.',
   addWebhook: 'Add webhook',
   editWebhook: 'Change webhook',
-  editNamed: (name: string) => `Change ${name}`,
+  editNamed: (name: string) => `Edit ${name}`,
   removeNamed: (name: string) => `Remove ${name}`,
   name: 'Name',
   nameHint: '1 to 64 letters, digits, hyphens and underscores.',
