@@ -174,7 +174,21 @@ export function commandOf(target: Target, request: S3Request): string {
   const query = request.query ?? {};
   const isCopy = request.headers?.['x-amz-copy-source'] !== undefined;
   const name = Object.keys(query).find((each) => commands[`${request.method} ${level} ${each}`] !== undefined);
-  const ownOnes = ['account', 'quota', 'public-link', 'monitoring', 'metric-data', 'alarm', 'alarms', 'alarm-history'];
+  const ownOnes = [
+    'account',
+    'quota',
+    'public-link',
+    'monitoring',
+    'metric-data',
+    'alarm',
+    'alarms',
+    'alarm-history',
+    'webhook',
+    'webhooks',
+    'webhook-secret',
+    'webhook-test',
+    'event-deliveries',
+  ];
   const command = commands[[request.method, level, ...(name === undefined ? [] : [name])].join(' ')];
   const isOwn = ownOnes.some((each) => each in query);
   if (command === undefined || isOwn || request.body !== undefined) return curlCommand(target, request);

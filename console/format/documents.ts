@@ -4,6 +4,7 @@ import type { DefaultRetention } from '../s3/object-lock.ts';
 import type { LifecycleRule } from '../s3/lifecycle.ts';
 import type { Website } from '../s3/website.ts';
 import type { CorsRule } from '../../shared/documents/cors.ts';
+import type { NotificationConfiguration, UnnamedNotificationRule } from '../../shared/documents/notification.ts';
 import type { Tag } from '../../shared/documents/tagging.ts';
 
 /*
@@ -49,6 +50,35 @@ export function websiteJson(website: Website): string {
     IndexDocument: { Suffix: website.index },
     ErrorDocument: website.error === '' ? undefined : { Key: website.error },
     RoutingRules: rules.length === 0 ? undefined : rules,
+  });
+}
+
+/** Returns the value of `--notification-configuration`. */
+export function notificationJson({ rules, eventBridge }: NotificationConfiguration): string {
+  const ruleJson = ({ id, via, target, events, prefix, suffix }: UnnamedNotificationRule) => ({
+    Id: id,
+    [{ Queue: 'QueueArn', Topic: 'TopicArn', CloudFunction: 'LambdaFunctionArn' }[via]]: target,
+    Events: events,
+    ...((prefix !== undefined || suffix !== undefined) && {
+      Filter: {
+        Key: {
+          FilterRules: [
+            ...(prefix === undefined ? [] : [{ Name: 'prefix', Value: prefix }]),
+            ...(suffix === undefined ? [] : [{ Name: 'suffix', Value: suffix }]),
+          ],
+        },
+      },
+    }),
+  });
+  const of = (kind: UnnamedNotificationRule['via']) => {
+    const own = rules.filter(({ via }) => via === kind);
+    return own.length === 0 ? undefined : own.map(ruleJson);
+  };
+  return JSON.stringify({
+    QueueConfigurations: of('Queue'),
+    TopicConfigurations: of('Topic'),
+    LambdaFunctionConfigurations: of('CloudFunction'),
+    ...(eventBridge && { EventBridgeConfiguration: {} }),
   });
 }
 

@@ -65,7 +65,7 @@ async function targetOf({ via, target }: UnnamedNotificationRule, context: PutCo
     throw unableToValidate(target, 'This deployment does not deliver to such destinations');
   }
   const owner = await projects.byNumber(named.account);
-  const webhook = owner?.id === bucket.project ? await eventTargets.webhook(owner.id, named.name) : undefined;
+  const webhook = owner?.id === bucket.project ? await eventTargets.webhooks.find(owner.id, named.name) : undefined;
   if (webhook === undefined) throw unableToValidate(target, 'The destination does not exist');
   return webhook;
 }

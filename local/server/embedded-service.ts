@@ -220,7 +220,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       // Of many servers, none knows what the others are writing.
       ...(!deps.isShared && { counters: (usage) => primary?.counters(usage, limits) ?? ownCounters(usage) }),
       logIsWritten: primary?.logIsWritten ?? (logState && (() => Promise.resolve(logState.isWritten))),
-      eventTargets: new EventTargets({ webhooks, caller }),
+      eventTargets: new EventTargets({ webhooks, queue: new EventQueue({ table, randomness }), caller }),
       deliversAccessLogs: true,
       webReader: caller,
     },

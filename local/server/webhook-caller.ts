@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { Webhooks } from '../../shared/adapters/system/webhooks.ts';
 import type { StartOptions } from '../../shared/command-line/start-options.ts';
 import type { WebReader } from '../../shared/ports/web-reader.ts';
-import type { WebhookCaller } from '../../shared/ports/webhook-caller.ts';
+import type { WebhookCaller, WebhookGuard } from '../../shared/ports/webhook-caller.ts';
 
 type Options = Pick<
   StartOptions,
@@ -10,7 +10,7 @@ type Options = Pick<
 >;
 
 /** Returns what calls the webhooks to which events are delivered, and reads the keys of identity providers. */
-export function webhookCaller(options: Options, stopping: AbortSignal): WebhookCaller & WebReader {
+export function webhookCaller(options: Options, stopping: AbortSignal): WebhookCaller & WebhookGuard & WebReader {
   return new Webhooks({ allowed: new Set(options.alarmWebhookAllow), isOwn: ownAddresses(options), stopping });
 }
 

@@ -43,6 +43,8 @@ const reading: Need = { on: 'object', permission: 'READ' };
 const readingAcl: Need = { on: 'object', permission: 'READ_ACP' };
 const writingAcl: Need = { on: 'object', permission: 'WRITE_ACP' };
 const monitoring: Need = { on: 'owner', privilege: 'monitoring' };
+/** For everybody whose own policies allow it, about the own project. */
+const administering: Need = { on: 'service', by: 'users' };
 /** Not for those who may write: what policies let be read may depend on tags. */
 const taggingObjects: Need = { on: 'object', permission: 'none' };
 
@@ -140,6 +142,16 @@ const needs = {
   ListAlarms: monitoring,
   GetAlarmHistory: monitoring,
 
+  // Those of the caller's project: a right to one bucket says nothing of what others tell a webhook.
+  GetWebhook: administering,
+  PutWebhook: administering,
+  DeleteWebhook: administering,
+  ListWebhooks: administering,
+  RotateWebhookSecret: administering,
+  TestWebhook: administering,
+  ListEventDeliveries: { on: 'owner' },
+  ReplayEvents: { on: 'owner' },
+
   'sts:AssumeRole': { on: 'role' },
   'sts:AssumeRoleWithWebIdentity': { on: 'role' },
   'sts:GetFederationToken': { on: 'service', by: 'users' },
@@ -150,8 +162,6 @@ export type Action = keyof typeof needs | AdministrativeAction;
 
 /** An action of IAM or CloudTrail, for everybody whose policies allow it. */
 type AdministrativeAction = Extract<(typeof administrativeActions)[number], `${'iam' | 'cloudtrail'}:${string}`>;
-
-const administering: Need = { on: 'service', by: 'users' };
 
 /** Returns the right that an action requires. */
 export function needOf(action: Action): Need {

@@ -113,6 +113,7 @@ export const errorTable = {
   MissingAuthenticationToken: { status: 403, message: 'Request is missing Authentication Token' },
   MissingContentLength: { status: 411, message: 'You must provide the Content-Length HTTP header.' },
   MissingSecurityHeader: { status: 400, message: 'Your request is missing a required header.' },
+  NoSuchDelivery: { status: 404, message: 'There is no such event that was given up.' },
   NoSuchWebhook: { status: 404, message: 'The specified webhook does not exist.' },
   NoSuchAlarm: { status: 404, message: 'The specified alarm does not exist.' },
   NoSuchBucket: { status: 404, message: 'The specified bucket does not exist' },

@@ -1,5 +1,5 @@
 import { day } from '../ports/durations.ts';
-import type { Attributes, Change, Item, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, Change, Condition, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { numberOf } from '../storage/table/attribute-values.ts';
 import { eventKey, eventPartition, queuePrefix } from '../storage/table/keys/event-keys.ts';
@@ -22,6 +22,15 @@ export interface QueuedEvent {
   readonly bytes: number;
   /** When it came into the queue, in milliseconds since the epoch. */
   readonly at: number;
+  /** The last attempt, if one has failed. */
+  readonly attempt?: FailedAttempt | undefined;
+}
+
+/** An attempt to deliver an event that failed. */
+interface FailedAttempt {
+  readonly reason: string;
+  /** When the next one is due, in milliseconds since the epoch. */
+  readonly next: number;
 }
 
 /** An event with its record. */
@@ -39,6 +48,12 @@ export interface DeadLetter extends Pick<FullEvent, 'subject' | 'record'> {
   readonly reason: string;
   /** When it was given up, in milliseconds since the epoch. */
   readonly failed: number;
+}
+
+/** Some of what there is, and whether there is more. */
+interface Page<One> {
+  readonly found: readonly One[];
+  readonly more: boolean;
 }
 
 /** Returns the bytes for which an event counts. */
@@ -95,6 +110,35 @@ export class EventQueue {
     await this.write(events.map(({ place }) => ({ key: this.#keyOf(webhookId, place), delete: true })));
   }
 
+  /** Notes that an attempt to deliver events has failed, for those who ask. */
+  async note(webhookId: string, events: readonly FullEvent[], { reason, next }: FailedAttempt): Promise<void> {
+    await this.write(
+      events.map(({ place, subject, record, at }) => ({
+        key: this.#keyOf(webhookId, place),
+        put: { subject, record, at, reason, next },
+        expect: { is: 'present' },
+      })),
+    );
+  }
+
+  /**
+   * Returns events of a queue after a place, with their records.
+   * @param place '' for all
+   */
+  async waiting(webhookId: string, place: string, limit: number): Promise<Page<FullEvent>> {
+    const options = { limit, ...(place !== '' && { after: place }) };
+    const { items, more } = await this.#table.query(eventPartition.queue(webhookId), options);
+    const found = items.map((item) => ({ ...decodeQueued(item), record: item.attributes['record'] as string }));
+    return { found, more };
+  }
+
+  /** Returns events of a project that were given up, oldest first. @param id those after it; '' for all */
+  async givenUp(project: string, id: string, limit: number): Promise<Page<DeadLetter>> {
+    const options = { limit, ...(id !== '' && { after: id }) };
+    const { items, more } = await this.#table.query(eventPartition.deadLetters(project), options);
+    return { found: items.map(({ key, attributes }) => decodeLetter(key.sk, attributes)), more };
+  }
+
   /** Removes the queue of a webhook that is gone. @param each is told of each event */
   async discard(webhookId: string, each: (event: QueuedEvent) => void): Promise<void> {
     const pk = eventPartition.queue(webhookId);
@@ -135,14 +179,27 @@ export class EventQueue {
     return item && decodeLetter(id, item);
   }
 
-  /** Puts an event that was given up into the queue of its webhook again, behind all others. @returns false if it was replayed meanwhile */
-  async replay(project: string, webhookId: string, letter: DeadLetter, now: number): Promise<boolean> {
+  /**
+   * Puts an event that was given up into the queue of its webhook again, behind all others.
+   * @param conditions under which the caller may do so
+   * @returns false if it was replayed meanwhile, or a condition failed
+   */
+  async replay(
+    project: string,
+    webhookId: string,
+    letter: DeadLetter,
+    now: number,
+    conditions: readonly Condition[] = [],
+  ): Promise<boolean> {
     const { subject, record, id } = letter;
     return settled(
-      this.#table.write([
-        { key: eventKey.deadLetter(project, id), delete: true, expect: { is: 'present' } },
-        { key: eventKey.replayed(webhookId, timedId(now, this.#randomness)), put: { subject, record, at: now } },
-      ]),
+      this.#table.write(
+        [
+          { key: eventKey.deadLetter(project, id), delete: true, expect: { is: 'present' } },
+          { key: eventKey.replayed(webhookId, timedId(now, this.#randomness)), put: { subject, record, at: now } },
+        ],
+        conditions,
+      ),
     );
   }
 
@@ -177,7 +234,9 @@ export class EventQueue {
 
 function decodeQueued({ key, attributes }: Item): QueuedEvent {
   const [subject, record] = [attributes['subject'] as string, attributes['record'] as string];
-  return { place: key.sk, subject, bytes: bytesOf({ subject, record }), at: attributes['at'] as number };
+  const event = { place: key.sk, subject, bytes: bytesOf({ subject, record }), at: attributes['at'] as number };
+  const [reason, next] = [attributes['reason'], attributes['next']];
+  return typeof reason === 'string' ? { ...event, attempt: { reason, next: next as number } } : event;
 }
 
 function decodeLetter(id: string, item: Attributes): DeadLetter {

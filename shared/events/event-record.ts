@@ -70,6 +70,12 @@ export function testEvent(bucket: string, origin: Origin, now: number): { readon
   return { id: `test.${requestId}`, body };
 }
 
+/** Returns the message by which the owner of a webhook tests it: as that of S3, about no bucket. */
+export function webhookTestEvent(requestId: string, now: number): { readonly id: string; readonly body: string } {
+  const [Service, Event, Time] = ['Amazon S3', 's3:TestEvent', new Date(now).toISOString()];
+  return { id: `test.${requestId}`, body: JSON.stringify({ Service, Event, Time, RequestId: requestId }) };
+}
+
 /** The name by which AWS calls what its service does by itself. */
 const service = 's3.amazonaws.com';
 

@@ -53,3 +53,8 @@ export function decodeEvent(item: Attributes): RecordedEvent {
     target: item['target'] as string,
   };
 }
+
+/** Tells whether an event in a queue, or one that was given up, is about an object of a bucket. */
+export function isOfBucket({ subject }: { readonly subject: string }, bucketId: string): boolean {
+  return subject.startsWith(`${bucketId}/`);
+}

@@ -3,8 +3,9 @@ import { hour, minute, second } from '../ports/durations.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { CallOutcome, WebhookCaller } from '../ports/webhook-caller.ts';
 import { queuePrefix } from '../storage/table/keys/event-keys.ts';
+import { bestEffort } from '../storage/table/settled.ts';
 import type { EventBacklog } from './backlog.ts';
-import type { EventQueue, QueuedEvent } from './event-queue.ts';
+import type { EventQueue, FullEvent, QueuedEvent } from './event-queue.ts';
 import { webhookMessage } from './webhook-message.ts';
 import type { Webhook, WebhookTargets } from './webhook-targets.ts';
 
@@ -235,7 +236,7 @@ export class WebhookQueue {
         const secret = await webhooks.secretOf(webhook);
         const outcome = await caller.call({ ...webhookMessage(webhook, full), url: webhook.url, secret });
         if (outcome.outcome !== 'answered' || outcome.status < 200 || outcome.status >= 300) {
-          await this.#failed(webhook, lanes, outcome);
+          await this.#failed(webhook, lanes, { outcome, full });
           return;
         }
         await queue.remove(this.#id, events);
@@ -261,8 +262,12 @@ export class WebhookQueue {
     this.#pausedUntil = 0;
   }
 
-  async #failed(webhook: Webhook, lanes: readonly Lane[], outcome: CallOutcome): Promise<void> {
-    const { clock, backlog } = this.#deps;
+  async #failed(
+    webhook: Webhook,
+    lanes: readonly Lane[],
+    { outcome, full }: { readonly outcome: CallOutcome; readonly full: readonly FullEvent[] },
+  ): Promise<void> {
+    const { clock, backlog, queue } = this.#deps;
     backlog.failures[outcome.outcome] += 1;
     for (const lane of lanes) {
       this.#delay(lane);
@@ -277,6 +282,8 @@ export class WebhookQueue {
       this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(outcome.retryAfter, longestWait));
     }
     this.#lastFailure = outcome.outcome === 'answered' ? `the host answered ${outcome.status}` : outcome.reason;
+    const next = Math.max(this.#pausedUntil, ...lanes.map(({ retryAt }) => retryAt));
+    await bestEffort(queue.note(this.#id, full, { reason: this.#lastFailure, next }));
     await this.#giveUpOld(webhook, lanes, new Set(lanes));
   }
 

@@ -1,8 +1,9 @@
 import { invalidArgument, S3Error } from '../errors/s3-error.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Attributes, Item, KeyValueTable } from '../ports/key-value-table.ts';
+import type { Attributes, Change, Condition, Item, KeyValueTable } from '../ports/key-value-table.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { Secrets } from '../ports/secrets.ts';
+import type { Authorisation } from '../storage/buckets/authorisation.ts';
 import { eventKey, eventPartition } from '../storage/table/keys/event-keys.ts';
 import { timedId, writeToken } from '../storage/table/keys/ids.ts';
 import { asRead, conflict, optimistically, slowDown } from '../storage/table/optimistic-write.ts';
@@ -63,13 +64,34 @@ export function readWebhookName(name: string): string {
 export function readWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  if (url && isHttp && url.username === '' && url.password === '' && url.hash === '' && text.length <= maximumUrlLength)
-    return url.href;
+  // The parser would take line breaks and tabs away.
+  const isPlain = text.length <= maximumUrlLength && !/[\p{Cc}\s]/u.test(text);
+  if (url && isHttp && isPlain && url.username === '' && url.password === '' && url.hash === '') return url.href;
   throw invalidArgument('url', text, 'The URL of a webhook must begin with https:// and have no user and no fragment.');
 }
 
+/** Checks what the owner of a webhook says of it, as texts. @throws S3Error InvalidArgument */
+export function readWebhookDefinition(given: {
+  readonly url: string;
+  /** Default: `s3`. */
+  readonly format?: string | undefined;
+  /** Default: 1. */
+  readonly batch?: string | undefined;
+}): WebhookDefinition {
+  const { format: form = 's3', batch: most = '1' } = given;
+  const format = webhookFormats.find((each) => each === form);
+  if (format === undefined)
+    throw invalidArgument('Format', form, `Format must be one of ${webhookFormats.join(', ')}.`);
+  const batch = /^\d{1,3}$/.test(most) ? Number(most) : 0;
+  if (batch < 1 || batch > maximumBatch)
+    throw invalidArgument('Batch', most, `Batch must be a whole number from 1 to ${maximumBatch}.`);
+  if (format === 'cloudevents' && batch > 1)
+    throw invalidArgument('Batch', most, 'A CloudEvent is a message of its own: Batch must be 1.');
+  return { url: readWebhookUrl(given.url), format, batch };
+}
+
 /** Creates a 404 error that names the webhook. */
-function noSuchWebhook(name: string): S3Error {
+export function noSuchWebhook(name: string): S3Error {
   return new S3Error('NoSuchWebhook', { details: { WebhookName: name } });
 }
 
@@ -131,48 +153,105 @@ export class WebhookTargets {
    * Creates a webhook.
    * @param limit the number of webhooks that a project may have
    * @returns the secret that signs its messages, which is never shown again
-   * @throws S3Error InvalidArgument (the name is taken, or there are too many)
+   * @throws S3Error InvalidArgument (the name is taken, or there are too many), SlowDown
    */
   async add(project: string, name: string, definition: WebhookDefinition, limit: number): Promise<string> {
-    if ((await this.of(project)).length >= limit)
-      throw invalidArgument('name', name, `A project may have at most ${limit} webhooks.`);
-    const now = this.#clock.now();
-    const id = timedId(now, this.#randomness);
-    const { secret, sealed } = await this.#newSecret(id);
-    const { url, batch, format } = definition;
-    const put = { id, url, batch, format, created: now, secret: sealed, r: writeToken(this.#randomness) };
-    const isNew = await settled(
-      this.#table.write([
-        { key: eventKey.webhook(project, name), put, expect: { is: 'absent' } },
-        { key: eventKey.listedWebhook(id), put: { project, name } },
-      ]),
-    );
-    if (!isNew) throw invalidArgument('name', name, 'The project has a webhook of this name.');
-    return secret;
+    return optimistically<string>(async () => {
+      const present = await this.#table.get(eventKey.webhook(project, name));
+      if (present !== undefined) throw invalidArgument('name', name, 'The project has a webhook of this name.');
+      return this.#create(project, name, definition, limit);
+    }, slowDown);
   }
 
-  /** Replaces the secret of a webhook. @returns the new one @throws S3Error NoSuchWebhook, SlowDown */
-  async rotate(project: string, name: string): Promise<string> {
+  /**
+   * Creates a webhook, or changes it: its secret and the events that wait for it stay.
+   * @param limit the number of webhooks that a project may have
+   * @returns the secret of a new webhook, which is never shown again; undefined: the webhook was there
+   * @throws S3Error InvalidArgument (there are too many), SlowDown
+   */
+  async put(
+    { authorisation, project, limit }: { authorisation: Authorisation; project: string; limit: number },
+    name: string,
+    definition: WebhookDefinition,
+  ): Promise<string | undefined> {
+    const key = eventKey.webhook(project, name);
+    return optimistically<string | undefined>(async () => {
+      const item = await this.#table.get(key);
+      const conditions = await authorisation.confirmCaller();
+      if (item === undefined) return this.#create(project, name, definition, limit, conditions);
+      const { url, batch, format } = definition;
+      const put = { ...item, url, batch, format, r: writeToken(this.#randomness) };
+      return (await this.#isWritten([{ key, put, expect: asRead(item) }], conditions)) ? undefined : conflict;
+    }, slowDown);
+  }
+
+  /**
+   * Replaces the secret of a webhook.
+   * @param authorisation of a request; undefined: an operator does it
+   * @returns the new one
+   * @throws S3Error NoSuchWebhook, SlowDown
+   */
+  async rotate(project: string, name: string, authorisation?: Authorisation): Promise<string> {
     const key = eventKey.webhook(project, name);
     return optimistically<string>(async () => {
       const item = await this.#table.get(key);
       if (item === undefined) throw noSuchWebhook(name);
       const { secret, sealed } = await this.#newSecret(item['id'] as string);
       const put = { ...item, secret: sealed, r: writeToken(this.#randomness) };
-      return (await settled(this.#table.write([{ key, put, expect: asRead(item) }]))) ? secret : conflict;
+      const conditions = await authorisation?.confirmCaller();
+      return (await this.#isWritten([{ key, put, expect: asRead(item) }], conditions)) ? secret : conflict;
     }, slowDown);
   }
 
-  /** Removes a webhook, and so the events that wait for it. @throws S3Error NoSuchWebhook, SlowDown */
-  async remove(project: string, name: string): Promise<void> {
+  /**
+   * Removes a webhook, and so the events that wait for it.
+   * @param authorisation of a request; undefined: an operator does it
+   * @throws S3Error NoSuchWebhook, SlowDown
+   */
+  async remove(project: string, name: string, authorisation?: Authorisation): Promise<void> {
     const key = eventKey.webhook(project, name);
     return optimistically<void>(async () => {
+      const mark = await this.#table.get(eventKey.webhookMark(project));
       const item = await this.#table.get(key);
       if (item === undefined) throw noSuchWebhook(name);
       // The entry in the list stays until the queue is empty.
-      if (!(await settled(this.#table.write([{ key, delete: true, expect: asRead(item) }])))) return conflict;
+      const changes: Change[] = [{ key, delete: true, expect: asRead(item) }];
+      if (mark !== undefined && (await this.of(project)).length <= 1)
+        changes.push({ key: eventKey.webhookMark(project), delete: true, expect: asRead(mark) });
+      if (!(await this.#isWritten(changes, await authorisation?.confirmCaller()))) return conflict;
       return undefined;
     }, slowDown);
+  }
+
+  /** Creates a webhook, unless another is created at the same time: otherwise there could be more than the limit. */
+  async #create(
+    project: string,
+    name: string,
+    { url, batch, format }: WebhookDefinition,
+    limit: number,
+    conditions?: readonly Condition[],
+  ): Promise<string | typeof conflict> {
+    const mark = await this.#table.get(eventKey.webhookMark(project));
+    if ((await this.of(project)).length >= limit)
+      throw invalidArgument('name', name, `A project may have at most ${limit} webhooks.`);
+    const now = this.#clock.now();
+    const id = timedId(now, this.#randomness);
+    const { secret, sealed } = await this.#newSecret(id);
+    const r = writeToken(this.#randomness);
+    const changes: Change[] = [
+      {
+        key: eventKey.webhook(project, name),
+        put: { id, url, batch, format, created: now, secret: sealed, r },
+        expect: { is: 'absent' },
+      },
+      { key: eventKey.listedWebhook(id), put: { project, name } },
+      { key: eventKey.webhookMark(project), put: { r }, expect: asRead(mark) },
+    ];
+    return (await this.#isWritten(changes, conditions)) ? secret : conflict;
+  }
+
+  #isWritten(changes: readonly Change[], conditions: readonly Condition[] = []): Promise<boolean> {
+    return settled(this.#table.write(changes, conditions));
   }
 
   /** Returns the secret of a webhook, to sign with. */

@@ -23,6 +23,15 @@ export type CallOutcome =
       readonly retryAfter?: number | undefined;
     };
 
+/** Tells which webhooks may be called. */
+export interface WebhookGuard {
+  /**
+   * Tells why a URL may not be called, as of now; nothing is sent. Calls are judged again.
+   * @returns a reason that may be shown to the target's owner; undefined: it may be called, or its name cannot be resolved
+   */
+  refusal(url: string): Promise<string | undefined>;
+}
+
 /** Calls webhooks, each call once. */
 export interface WebhookCaller {
   /** Rejects only if calls were broken off because the service stops. */

@@ -55,6 +55,14 @@ const operationTable = {
   ListBuckets: { billed: 'a', lane: 'control', routes: [service('GET')] },
   GetAccount: { billed: 'b', lane: 'control', routes: [service('GET', { query: 'account' })] },
 
+  // Webhooks of the project: Stillage's own
+  GetWebhook: { billed: 'b', lane: 'control', routes: [service('GET', { query: 'webhook' })] },
+  PutWebhook: { billed: 'a', lane: 'control', routes: [service('PUT', { query: 'webhook' })] },
+  DeleteWebhook: { billed: 'free', lane: 'control', routes: [service('DELETE', { query: 'webhook' })] },
+  ListWebhooks: { billed: 'a', lane: 'control', routes: [service('GET', { query: 'webhooks' })] },
+  RotateWebhookSecret: { billed: 'a', lane: 'control', routes: [service('POST', { query: 'webhook-secret' })] },
+  TestWebhook: { billed: 'a', lane: 'control', routes: [service('POST', { query: 'webhook-test' })] },
+
   // Accounts: each is an API of its own, with its actions
   Iam: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'iam' })] },
   Sts: { billed: 'free', lane: 'control', routes: [service('POST', { api: 'sts' })] },
@@ -126,6 +134,10 @@ const operationTable = {
   DeleteAlarm: { billed: 'free', lane: 'control', routes: [bucket('DELETE', { query: 'alarm' })] },
   ListAlarms: { billed: 'a', lane: 'control', routes: [bucket('GET', { query: 'alarms' })] },
   GetAlarmHistory: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'alarm-history' })] },
+
+  // Events that were not delivered
+  ListEventDeliveries: { billed: 'a', lane: 'control', routes: [bucket('GET', { query: 'event-deliveries' })] },
+  ReplayEvents: { billed: 'a', lane: 'control', routes: [bucket('POST', { query: 'event-deliveries' })] },
 
   // Probed by clients: stubs.ts answers those that are billed
   GetBucketRequestPayment: { billed: 'b', lane: 'control', routes: [bucket('GET', { query: 'requestPayment' })] },

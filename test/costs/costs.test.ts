@@ -37,7 +37,9 @@ describe('the table of costs', () => {
 
   it('names every operation that is implemented', () => {
     const answeredAlike = new Set(stubs.map(({ name }) => name));
-    const built = [...operations.keys()].filter((name) => !answeredAlike.has(name));
+    // A cloud deployment has no webhooks: they are refused, or not found.
+    const ofOneMachine = /^(?:Get|Put|Delete|Test)Webhook$|^RotateWebhookSecret$/;
+    const built = [...operations.keys()].filter((name) => !answeredAlike.has(name) && !ofOneMachine.test(name));
     const named = new Set(measured.map(({ scenario }) => scenario.operation));
     expect(built.filter((name) => !named.has(name))).toEqual([]);
   });

@@ -295,6 +295,10 @@ export const scenarios: readonly Scenario[] = [
     request: document('notification', '<NotificationConfiguration/>'),
   },
   { operation: 'GetBucketNotificationConfiguration', request: { path: bucket, query: 'notification' } },
+  // A cloud deployment delivers no events, and asks no webhook.
+  { operation: 'ListWebhooks', request: { path: '/', query: 'webhooks' } },
+  { operation: 'ListEventDeliveries', request: { path: bucket, query: 'event-deliveries' } },
+  { operation: 'ReplayEvents', request: { method: 'POST', path: bucket, query: 'event-deliveries' } },
   { operation: 'PutBucketTagging', request: document('tagging', tags) },
   { operation: 'GetBucketTagging', before: [document('tagging', tags)], request: { path: bucket, query: 'tagging' } },
   {

@@ -57,6 +57,7 @@ const alarm =
   '<Alarm><Metric>NumberOfObjects</Metric><Statistic>Maximum</Statistic>' +
   '<ComparisonOperator>GreaterThanThreshold</ComparisonOperator><Threshold>1</Threshold><Period>300</Period>' +
   '<EvaluationPeriods>1</EvaluationPeriods></Alarm>';
+const webhook = '<Webhook><Url>https://hooks.example/alt</Url></Webhook>';
 const lifecycle =
   '<LifecycleConfiguration><Rule><ID>r</ID><Status>Enabled</Status><Filter/><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>';
 
@@ -130,6 +131,10 @@ export const samples: Partial<Record<OperationName, readonly Sample[]>> = {
   ],
   PutAlarm: [put('/photos', 'alarm&name=new', alarm), put('/photos', 'alarm&name=old', alarm)],
   DeleteAlarm: [remove('/photos', 'alarm&name=old')],
+  PutWebhook: [put('/', 'webhook&name=new', webhook), put('/', 'webhook&name=old', webhook)],
+  DeleteWebhook: [remove('/', 'webhook&name=old')],
+  RotateWebhookSecret: [() => ({ method: 'POST', path: '/', query: 'webhook-secret&name=old' })],
+  ReplayEvents: [() => ({ method: 'POST', path: '/photos', query: 'event-deliveries' })],
 
   PutObject: [put('/photos/k', '', 'data of alt')],
   PostObject: [

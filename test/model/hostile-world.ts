@@ -4,6 +4,13 @@ import { composeServices } from '../../functions/compose/services.ts';
 import { accountKey } from '../../shared/storage/table/keys/account-keys.ts';
 import { Accounts } from '../../shared/accounts/accounts.ts';
 import type { Acl } from '../../shared/access/acl.ts';
+import { accountNumber } from '../../shared/accounts/account-numbers.ts';
+import { EventQueue } from '../../shared/events/event-queue.ts';
+import { EventTargets } from '../../shared/events/event-targets.ts';
+import { WebhookTargets } from '../../shared/events/webhook-targets.ts';
+import type { Bucket } from '../../shared/storage/buckets/bucket.ts';
+import { eventKey } from '../../shared/storage/table/keys/event-keys.ts';
+import { timedId } from '../../shared/storage/table/keys/ids.ts';
 import { loadDigest } from '../../shared/checksums/running-digest.ts';
 import { Fields } from '../../shared/http/message.ts';
 import { asService, byOperator } from '../../shared/storage/version-changes/service-authorisation.ts';
@@ -50,7 +57,10 @@ export interface Meddling {
 }
 
 /** What is not about the bucket. */
-const ofAccounts: ReadonlySet<OperationName> = new Set(['CreateBucket', 'Iam', 'Sts']);
+const ofAccounts: ReadonlySet<OperationName> = new Set([
+  ...(['CreateBucket', 'Iam', 'Sts'] as const),
+  ...(['PutWebhook', 'DeleteWebhook', 'RotateWebhookSecret'] as const),
+]);
 
 /** The services for a concurrent change: without a scheduler, and without authorisation. */
 export interface Meddler extends Services {
@@ -182,6 +192,7 @@ async function plant({ setting, versioned }: Meddling, locks: boolean): Promise<
     } as never,
     10,
   );
+  await plantEvents(services, direct, bucket);
   const version = await objects.find(bucket, 'k');
   const { link } = await publicLinks.create(asService(bucket, 'k'), version!, 24 * hour);
   // The initiator may abort an upload whatever ACLs and policies say.
@@ -193,6 +204,17 @@ async function plant({ setting, versioned }: Meddling, locks: boolean): Promise<
     ...{ table, blobs, now: time.now },
     planted: { owner, upload, partEtag, link: link.id, marker: marker?.instance, session },
   };
+}
+
+/** Plants a webhook of alt, which has an account number, and one of the bucket's owner, with an event that was given up. */
+async function plantEvents({ eventTargets }: Services, table: KeyValueTable, { id, project }: Bucket): Promise<void> {
+  await accountNumber(table, 'alt');
+  const definition = { url: 'https://hooks.example/', batch: 1, format: 's3' } as const;
+  for (const of of new Set(['alt', project])) await eventTargets!.webhooks.add(of, 'old', definition, 10);
+  const letter = { webhook: 'old', subject: `${id}/k`, record: '{}', reason: 'the host answered 500' };
+  await table.write([
+    { key: eventKey.deadLetter(project, timedId(beginning, new SeededRandomness('letter'))), put: letter },
+  ]);
 }
 
 async function plantUpload({ buckets, uploads }: Services, blobs: MemoryBlobs, initiator: string): Promise<string> {
@@ -243,9 +265,21 @@ function compose(table: KeyValueTable, blobs: MemoryBlobs, name: string, clock: 
     ...{ table, clock, randomness: new SeededRandomness(name), managedKey: undefined, ...alarmAdapters },
     blobs: blobs.of(name, () => time.now),
   };
+  const caller = {
+    call: async () => ({ outcome: 'answered', status: 204 }) as const,
+    refusal: async () => undefined,
+  };
+  const eventTargets = new EventTargets({
+    webhooks: new WebhookTargets(adapters),
+    queue: new EventQueue(adapters),
+    caller,
+  });
   return {
     accounts,
-    services: composeServices(adapters, { projects: accounts, settings: modelSettings, deliversAccessLogs: true }),
+    services: composeServices(adapters, {
+      ...{ projects: accounts, settings: modelSettings, deliversAccessLogs: true },
+      eventTargets,
+    }),
   };
 }
 

@@ -11,6 +11,8 @@ export const settings: Dictionary['settings'] = {
   monitoring: 'Überwachung',
   alarms: 'Alarme',
   lock: 'Objektsperre',
+  events: 'Ereignisse',
+  logs: 'Zugriffsprotokoll',
   bucketTagLimit: 'Ein Bucket hat höchstens 50 Tags.',
   blockPublic: 'Öffentlichen Zugriff sperren',
   blockPublicHint: 'Diese Schalter gehen jeder ACL und Richtlinie vor.',

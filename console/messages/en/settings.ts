@@ -9,6 +9,8 @@ export const settings = {
   monitoring: 'Monitoring',
   alarms: 'Alarms',
   lock: 'Object lock',
+  events: 'Events',
+  logs: 'Access logs',
   bucketTagLimit: 'A bucket can have at most 50 tags.',
   blockPublic: 'Block public access',
   blockPublicHint: 'These switches override every ACL and policy.',

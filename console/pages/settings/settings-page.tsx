@@ -1,8 +1,10 @@
 import { AccessSection } from './access-section.tsx';
 import { AlarmsSection } from './alarms-section.tsx';
 import { CorsSection } from './cors-section.tsx';
+import { EventsSection } from './events-section.tsx';
 import { LifecycleSection } from './lifecycle-section.tsx';
 import { LockSection } from './lock-section.tsx';
+import { LogsSection } from './logs-section.tsx';
 import { MonitoringSection } from './monitoring-section.tsx';
 import { OverviewSection } from './overview-section.tsx';
 import { WebsiteSection } from './website-section.tsx';
@@ -22,6 +24,8 @@ const sections = {
   lock: LockSection,
   website: WebsiteSection,
   cors: CorsSection,
+  events: EventsSection,
+  logs: LogsSection,
 } as const;
 
 type Section = keyof typeof sections;

@@ -117,6 +117,14 @@ export const ownActions = {
   DeleteAlarm: 'bucket',
   ListAlarms: 'bucket',
   GetAlarmHistory: 'bucket',
+  GetWebhook: 'service',
+  PutWebhook: 'service',
+  DeleteWebhook: 'service',
+  ListWebhooks: 'service',
+  RotateWebhookSecret: 'service',
+  TestWebhook: 'service',
+  ListEventDeliveries: 'bucket',
+  ReplayEvents: 'bucket',
 } as const satisfies Readonly<Record<string, ActionLevel>>;
 
 /** Returns the resource type of an action of S3 or of {@link ownActions}. */

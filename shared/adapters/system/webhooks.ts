@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import type { Delivery, Notification, Notifier } from '../../ports/notifier.ts';
 import type { WebReader } from '../../ports/web-reader.ts';
-import type { CallOutcome, WebhookCall, WebhookCaller } from '../../ports/webhook-caller.ts';
+import type { CallOutcome, WebhookCall, WebhookCaller, WebhookGuard } from '../../ports/webhook-caller.ts';
 
 export interface WebhookOptions {
   /** Targets with any address, and by http, as `host:port` in lower case. */
@@ -55,7 +55,7 @@ const resolveAll = promisify(lookUp);
  * public, and a connection goes to the addresses that were checked. Follows no redirects and uses no proxy.
  * https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html
  */
-export class Webhooks implements Notifier, WebhookCaller, WebReader {
+export class Webhooks implements Notifier, WebhookCaller, WebhookGuard, WebReader {
   readonly #allowed: ReadonlySet<string>;
   readonly #isOwn: (url: URL, addresses: readonly string[]) => boolean;
   readonly #timeout: number;
@@ -100,6 +100,12 @@ export class Webhooks implements Notifier, WebhookCaller, WebReader {
     const found = 'outcome' in host ? undefined : await this.#get(host, deadline);
     this.#stopping.throwIfAborted();
     return found;
+  }
+
+  async refusal(url: string): Promise<string | undefined> {
+    const host = await this.#permitted(url, this.#deadline());
+    this.#stopping.throwIfAborted();
+    return 'outcome' in host && host.outcome === 'refused' ? host.reason : undefined;
   }
 
   async #call(call: WebhookCall): Promise<CallOutcome> {

@@ -153,6 +153,10 @@ export const views: readonly View[] = [
   },
   { name: 'settings-cors', path: settings('cors', sample.site) },
   { name: 'settings-cors-rule', path: settings('cors', sample.site), act: (page) => button(page, 'Add rule') },
+  { name: 'settings-events', path: settings('events') },
+  { name: 'settings-events-webhook', path: settings('events'), act: (page) => button(page, 'Add webhook') },
+  { name: 'settings-logs', path: settings('logs') },
+  { name: 'settings-logs-change', path: settings('logs'), act: (page) => button(page, 'Write an access log') },
   { name: 'transfers-empty', path: '/transfers' },
   {
     name: 'transfers',

@@ -10,6 +10,7 @@ import { logging } from '../../../shared/documents/logging.ts';
 import { notification } from '../../../shared/documents/notification.ts';
 import type { DocumentType } from '../../../shared/documents/schema.ts';
 import { tagging } from '../../../shared/documents/tagging.ts';
+import { writtenWebhook } from '../../../shared/documents/webhooks.ts';
 import { website } from '../../../shared/documents/website.ts';
 import { defaultLimits, tagLimits } from '../../../shared/protocol/limits.ts';
 import * as locks from '../../../shared/documents/object-lock.ts';
@@ -188,7 +189,7 @@ export const documents: Readonly<Record<string, Parser>> = {
       outcomesOf(
         [
           ...[versioning, createBucketConfiguration, settings.encryption, settings.publicAccessBlock],
-          ...[settings.ownershipControls, writtenAlarm, ...Object.values(locks)],
+          ...[settings.ownershipControls, writtenAlarm, writtenWebhook, ...Object.values(locks)],
         ].map((type) => () => readDocument(text.replaceAll(versioning.root, type.root), type as DocumentType<unknown>)),
       ),
   },

@@ -145,7 +145,15 @@ describe('the audit log', () => {
 describe('what is taken down', () => {
   it('is what changes buckets, settings and rights, and no data', () => {
     expect([...auditedOperations]).toEqual(
-      expect.arrayContaining(['CreateBucket', 'DeleteBucket', 'PutBucketPolicy', 'PutObjectAcl', 'DeleteAlarm']),
+      expect.arrayContaining([
+        'CreateBucket',
+        'DeleteBucket',
+        'PutBucketPolicy',
+        'PutObjectAcl',
+        'DeleteAlarm',
+        'PutWebhook',
+        'ReplayEvents',
+      ]),
     );
     const others = [
       'PutObject',
@@ -153,6 +161,7 @@ describe('what is taken down', () => {
       'DeleteObjects',
       'PostObject',
       'GetBucketAcl',
+      'GetWebhook',
       'ListObjects',
       'Preflight',
     ];

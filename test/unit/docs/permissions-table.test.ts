@@ -12,7 +12,8 @@ it('docs/permissions.md is what the operations ask for now', () => {
 });
 
 /** Of Stillage's own sub-resources: these are for the bucket's owner, or for all users, and no policy can give them to others. */
-const beyondPolicies = /(Account|Alarms?|AlarmHistory|BucketMonitoring|BucketQuota|MetricData|PublicLinks?)$/;
+const beyondPolicies =
+  /(Account|Alarms?|AlarmHistory|BucketMonitoring|BucketQuota|EventDeliveries|MetricData|PublicLinks?|ReplayEvents|Webhooks?|WebhookSecret)$/;
 
 describe('every right that an operation needs', () => {
   it('is an action of shared/access/policies/policy-actions.ts, about what it is done to', () => {

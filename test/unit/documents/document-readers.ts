@@ -17,6 +17,7 @@ import { stubs } from '../../../functions/bucket/stubs.ts';
 import { completeMultipartUpload } from '../../../functions/multipart/complete-multipart-upload.ts';
 import { putObjectLegalHold, putObjectRetention } from '../../../functions/object/object-lock.ts';
 import { putObjectTagging } from '../../../functions/object/object-tagging.ts';
+import { putWebhook } from '../../../functions/service/webhook.ts';
 import * as settings from '../../../shared/documents/bucket-settings.ts';
 import { versioning } from '../../../shared/documents/buckets.ts';
 import { cors } from '../../../shared/documents/cors.ts';
@@ -157,6 +158,13 @@ export const documentReaders: Readonly<Record<string, Reader>> = {
     samples: ['<MonitoringConfiguration><Status>Enabled</Status></MonitoringConfiguration>'],
     read: bodyReader(putBucketMonitoring),
     write: (status) => monitoring.write(status, namespace),
+  },
+  Webhook: {
+    samples: [
+      '<Webhook><Url>https://hooks.example/</Url></Webhook>',
+      '<Webhook><Url>https://hooks.example/</Url><Format>cloudevents</Format><Batch>1</Batch></Webhook>',
+    ],
+    read: bodyReader(putWebhook),
   },
   NotificationConfiguration: {
     samples: [

@@ -157,6 +157,24 @@ describe('the queue of a webhook', () => {
     expect(world.calls[1]!.at - world.calls[0]!.at).toBeGreaterThanOrEqual(10 * minute);
   });
 
+  it('notes why an attempt failed and when the next one is due, which brings nothing back that is gone', async () => {
+    const world = await World.make();
+    const { id } = (await world.webhooks.find('p', 'hook'))!;
+    const noted: unknown[] = [];
+    world.answer = () => (world.calls.length === 1 ? { ...broken, retryAfter: 10 * minute } : delivered);
+    await world.add('a');
+    const { ended } = world.run();
+    await world.clock.pass(world.clock.sleep(minute));
+    for (const { attempt, place } of (await world.queue.waiting(id, '', 10)).found) noted.push(attempt, place);
+    expect(noted[0]).toMatchObject({ reason: 'the host answered 500' });
+    expect((noted[0] as { next: number }).next - world.calls[0]!.at).toBeGreaterThanOrEqual(10 * minute);
+    await world.clock.pass(ended);
+    expect((await world.queue.waiting(id, '', 10)).found).toEqual([]);
+    const gone = { place: String(noted[1]), subject: 'a', record: '1', bytes: 2, at: 0 };
+    await world.queue.note(id, [gone], { reason: 'r', next: 0 });
+    expect((await world.queue.waiting(id, '', 10)).found).toEqual([]);
+  });
+
   it('goes with its webhook', async () => {
     const world = await World.make();
     await world.add('a', 'b');

@@ -23,6 +23,8 @@ export const eventKey = {
   /** One item for each object key, so that the changes of a key are in order in any feed. */
   event: (bucketId: string, key: string): ItemKey => ({ pk: `${kinds.event}${bucketId}/${key}`, sk: only }),
   webhook: (project: string, name: string): ItemKey => ({ pk: eventPartition.webhooks(project), sk: name }),
+  /** Written whenever a project gets a webhook, so that two at a time do not exceed the limit. */
+  webhookMark: (project: string): ItemKey => ({ pk: `webhook-mark/${project}`, sk: only }),
   listedWebhook: (webhookId: string): ItemKey => ({ pk: eventPartition.everyWebhook, sk: webhookId }),
   queued: (webhookId: string, position: string): ItemKey => ({
     pk: eventPartition.queue(webhookId),

@@ -134,6 +134,13 @@ const settingsOf = (
   expected: of,
 });
 
+const ofWebhooks = (operation: OperationName, method: string, query: string, ok: number, body?: string): Row => ({
+  operation,
+  request: () => ({ method, path: '/', query, ...(body !== undefined && { body }) }),
+  ok,
+  expected: { private: users, granted: users, public: users, allowed: users, denied: users },
+});
+
 const ofObject = (
   operation: OperationName,
   path: string,
@@ -323,6 +330,15 @@ export const rows: readonly Row[] = [
     ...{ operation: 'GetAccount', request: () => ({ path: '/', query: 'account' }), ok: 200 },
     expected: expected({ private: users, granted: users, public: users, allowed: users, denied: users }),
   },
+  // Without what delivers events: the webhooks of the caller's own project, whatever the rules of a bucket are.
+  ofWebhooks('ListWebhooks', 'GET', 'webhooks', 200),
+  ofWebhooks('GetWebhook', 'GET', 'webhook&name=none', 404),
+  ofWebhooks('PutWebhook', 'PUT', 'webhook&name=new', 400, '<Webhook><Url>https://hooks.example/</Url></Webhook>'),
+  ofWebhooks('DeleteWebhook', 'DELETE', 'webhook&name=none', 404),
+  ofWebhooks('RotateWebhookSecret', 'POST', 'webhook-secret&name=none', 404),
+  ofWebhooks('TestWebhook', 'POST', 'webhook-test&name=none', 404),
+  settingsOf('ListEventDeliveries', 'event-deliveries', 200, beyondPolicies),
+  settingsOf('ReplayEvents', 'event-deliveries', 200, beyondPolicies, 'POST'),
   // Stillage's own, of which no policy speaks: for the owner of the bucket and, of links, that of the object.
   settingsOf('GetBucketQuota', 'quota', 200, beyondPolicies),
   settingsOf('GetBucketMonitoring', 'monitoring', 200, beyondPolicies),

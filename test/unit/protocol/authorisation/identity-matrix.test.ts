@@ -117,7 +117,7 @@ function mayPass(
   const setting = place === 'allowed by name' ? 'allowed' : place;
   // Who one is.
   if (operation === 'GetAccount') return true;
-  const about = operation === 'ListBuckets' || operation === 'CreateBucket' ? 'service' : 'bucket';
+  const about = /^(?:ListBuckets|CreateBucket)$|Webhooks?(?:Secret)?$/.test(operation) ? 'service' : 'bucket';
   const verdict = own === 'FullAccess' ? 'allow' : say(own, about);
   const limits = [...(boundary ? [say([boundary], about)] : []), ...(session ? [say(session, about)] : [])];
   if (verdict === 'deny' || limits.includes('deny')) return false;
