@@ -29,7 +29,8 @@ import type { ChangeFeed, FeedRecord, KeyValueTable } from '../../shared/ports/k
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
-import type { WebhookCaller } from '../../shared/ports/webhook-caller.ts';
+import type { WebReader } from '../../shared/ports/web-reader.ts';
+import type { WebhookCaller, WebhookGuard } from '../../shared/ports/webhook-caller.ts';
 import type { Capacity } from '../../shared/protocol/bodies/capacity/admission.ts';
 import type { DigestThreads } from '../../shared/protocol/bodies/body-digests.ts';
 import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
@@ -94,6 +95,8 @@ export interface EmbeddedDeps extends Stores {
   readonly primary?: Primary;
   /** Set if servers on other machines use the same stores: one of them follows the feed and runs the schedules for all. */
   readonly isShared?: boolean | undefined;
+  /** Calls webhooks. Default: over the network, as the options permit. */
+  readonly caller?: (WebhookCaller & WebhookGuard & WebReader) | undefined;
   /** Set in a primary process: resolves once its workers have reported the writes that they have finished, false if one does not answer. */
   readonly settle?: (() => Promise<boolean>) | undefined;
 }
@@ -200,7 +203,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     };
   };
   const stopping = new AbortController();
-  const caller = webhookCaller(options, stopping.signal);
+  const caller = deps.caller ?? webhookCaller(options, stopping.signal);
   const webhooks = new WebhookTargets({ table, clock, randomness, secrets });
   const services = composeServices(
     {
@@ -370,11 +373,13 @@ async function startBackground(
   const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
   const grace = deps.isShared ? Math.max(options.releaseGrace, graceOfMany) : options.releaseGrace;
   await keepGrace(table, grace);
-  const { webhooks, caller, limits } = deps;
+  const { limits } = deps;
   const backlog = new EventBacklog();
   const queue = new EventQueue(deps);
   const retryTime = limits.eventRetryTime;
-  const deliveries = new EventDeliveries({ clock, randomness, webhooks, queue, backlog, caller, retryTime, telemetry });
+  const calls = new RateLimit(limits.webhookCallsPerSecond, clock);
+  const pace = (project: string): number => calls.take(project);
+  const deliveries = new EventDeliveries({ ...deps, queue, backlog, pace, retryTime });
   await deliveries.count();
   const wake = (ids: ReadonlySet<string>): void => ids.forEach((id) => deliveries.wake(id));
   const delivery = { backlog, limit: limits.eventBacklogBytes, wake };

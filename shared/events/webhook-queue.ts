@@ -17,6 +17,8 @@ export interface DeliveryDeps {
   readonly queue: EventQueue;
   readonly backlog: EventBacklog;
   readonly caller: WebhookCaller;
+  /** Counts a call of the webhooks of a project, if it may be made now. @returns 0, or the milliseconds to wait */
+  readonly pace: (project: string) => number;
   /** How long a delivery is tried, in milliseconds. */
   readonly retryTime: number;
 }
@@ -207,6 +209,11 @@ export class WebhookQueue {
     // A webhook that is down is not asked the same again and again.
     const ready = isDown ? free.toSorted((a, b) => a.retryAt - b.retryAt) : free;
     for (let at = 0; at < ready.length && this.#calls < this.#width;) {
+      const wait = this.#deps.pace(webhook.project);
+      if (wait > 0) {
+        this.#pausedUntil = now + wait;
+        return;
+      }
       const taken: { lane: Lane; events: readonly QueuedEvent[] }[] = [];
       for (let room = webhook.batch; room > 0 && at < ready.length; at += 1) {
         const lane = ready[at]!;

@@ -50,6 +50,8 @@ export interface Limits {
   readonly webhooksPerProject: number;
   /** The events of a project that wait for their delivery. More are dropped. */
   readonly eventBacklogBytes: number;
+  /** Calls of the webhooks of a project a second. More wait. */
+  readonly webhookCallsPerSecond: number;
   /** How long the delivery of an event is tried. */
   readonly eventRetryTime: number;
   /** Per website configuration. */
@@ -162,6 +164,7 @@ export const limitTable: Readonly<Record<keyof Limits, LimitRow>> = {
   notificationRules: { value: 100, least: 1, most: maxRules },
   webhooksPerProject: { value: 20, least: 1, most: maxRules },
   eventBacklogBytes: { value: 64 * MiB, least: 1, most: exact },
+  webhookCallsPerSecond: { value: Infinity, least: 1, most: 1_000_000 },
   eventRetryTime: { value: day, least: second, most: 14 * day },
   routingRules: { value: 50, least: 1, most: maxRules },
   keysPerDelete: { value: 1000, least: 1, most: 10_000 },

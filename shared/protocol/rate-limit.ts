@@ -42,11 +42,17 @@ export class RateLimit implements Rates {
 
   /** Counts a request. @throws RateExceeded without counting it */
   admit(party: string): void {
-    if (this.#perSecond === Infinity) return;
+    if (this.take(party) > 0) throw new RateExceeded();
+  }
+
+  /** Counts a request if it is within the rate. @returns 0: it was counted; otherwise the milliseconds until one would be */
+  take(party: string): number {
+    if (this.#perSecond === Infinity) return 0;
     const now = this.#clock.now();
     const allowance = this.#allowanceOf(party, now);
-    if (allowance.requests < 1) throw new RateExceeded();
+    if (allowance.requests < 1) return Math.ceil(((1 - allowance.requests) / this.#perSecond) * second);
     allowance.requests -= 1;
+    return 0;
   }
 
   #allowanceOf(party: string, now: number): Allowance {

@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PooledClient } from '../support/clients/pooled-client.ts';
 import { isInstalled } from '../support/programs/programs.ts';
 import { startService, type Service } from '../support/programs/server.ts';
+import { pacedPuts, put, type Latencies } from './paced-puts.ts';
 import { usageOf } from './requests/process-usage.ts';
 import { tableHead, tableRow } from './requests/report.ts';
-import { percentile, ratio } from './requests/statistics.ts';
+import { ratio } from './requests/statistics.ts';
 
 /** Options of {@link benchBackup}. */
 export interface BackupBenchOptions {
@@ -35,13 +36,6 @@ interface Step {
   readonly restic: Taken | null;
 }
 
-/** Latencies of PUT in milliseconds. */
-interface Latencies {
-  readonly requests: number;
-  readonly p50: number;
-  readonly p99: number;
-}
-
 const root = join(import.meta.dirname, '../..');
 const environment = { STILLAGE_BACKUP_PASSPHRASE: 'bench', RESTIC_PASSWORD: 'bench' };
 /** The share of objects that change before the incremental backup. */
@@ -49,8 +43,7 @@ const changedShare = 0.01;
 /** Requests at the same time while objects are made. */
 const together = 16;
 /** The load under which a backup is made: far less than the service can do, so that its latency is not that of a queue. */
-const putsPerSecond = 100;
-const putBytes = 16 * 1024;
+const load = { bucket: 'bench', perSecond: 100, size: 16 * 1024 } as const;
 const sampleTime = 50;
 
 /**
@@ -129,21 +122,24 @@ class BackupBench {
     });
 
     service = await this.#start(this.#data);
-    const alone = await this.#puts(service, sleep(this.#options.seconds * 1000, undefined, { signal: this.#signal }));
+    const client = new PooledClient(service);
+    const puts = (meanwhile: Promise<unknown>): Promise<Latencies> => pacedPuts(client, load, meanwhile);
+    const alone = await puts(sleep(this.#options.seconds * 1000, undefined, { signal: this.#signal }));
     const second = join(this.#folder, 'second');
     await mkdir(second);
-    const during = await this.#puts(service, this.#backUp(second));
+    const during = await puts(this.#backUp(second)).finally(() => client.close());
     const slower = ratio(during.p99, alone.p99);
-    const load = { requestsPerSecond: putsPerSecond, size: putBytes };
     if (json) {
-      const found = { objects, bytes, steps: this.#steps, put: { ...load, alone, during, slower } };
+      const { perSecond: requestsPerSecond, size } = load;
+      const put = { requestsPerSecond, size, alone, during, slower };
+      const found = { objects, bytes, steps: this.#steps, put };
       console.log(JSON.stringify(found, undefined, 2));
       return;
     }
     const shown = ({ p50, p99, requests }: Latencies): string =>
       `${p50.toFixed(1)} / ${p99.toFixed(1)} ms (${requests.toLocaleString('en-GB')} requests)`;
     console.log(
-      `\nPUT of ${putBytes / 1024} KiB, ${putsPerSecond} /s, p50 / p99: alone ${shown(alone)}, during a first backup ${shown(during)}: p99 ${slower?.toFixed(2)} times`,
+      `\nPUT of ${load.size / 1024} KiB, ${load.perSecond} /s, p50 / p99: alone ${shown(alone)}, during a first backup ${shown(during)}: p99 ${slower?.toFixed(2)} times`,
     );
   }
 
@@ -238,39 +234,6 @@ class BackupBench {
     return { processor, written, seconds: seconds + answered };
   }
 
-  /** Puts objects at a steady rate until something has ended. Latencies count from when a request was due. */
-  async #puts(service: Service, meanwhile: Promise<unknown>): Promise<Latencies> {
-    const client = new PooledClient(service);
-    const times: number[] = [];
-    const pending = new Set<Promise<void>>();
-    let hasEnded = false;
-    let failure: { readonly error: unknown } | undefined;
-    const ended = meanwhile.finally(() => (hasEnded = true));
-    // It is awaited below, after the requests.
-    ended.catch(() => undefined);
-    try {
-      const began = performance.now();
-      for (let at = 0; !hasEnded; at += 1) {
-        const due = began + (at * 1000) / putsPerSecond;
-        const early = due - performance.now();
-        if (early > 0) await sleep(early);
-        const one = put(client, `/bench/put-${at % 1000}`, randomBytes(putBytes))
-          .then(
-            () => void times.push(performance.now() - due),
-            (error: unknown) => void (failure ??= { error }),
-          )
-          .finally(() => pending.delete(one));
-        pending.add(one);
-      }
-      await Promise.all(pending);
-      await ended;
-      if (failure !== undefined) throw failure.error;
-    } finally {
-      client.close();
-    }
-    return { requests: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
-  }
-
   #tell(step: Step): void {
     this.#steps.push(step);
     if (this.#options.json) return;
@@ -278,12 +241,6 @@ class BackupBench {
     const slower = ratio(stillage.seconds, restic?.seconds)?.toFixed(2) ?? '';
     console.log(tableRow([step.step, shownTaken(stillage), restic === null ? '' : shownTaken(restic), slower]));
   }
-}
-
-/** @throws Error unless it is done */
-async function put(client: PooledClient, path: string, body: Buffer): Promise<void> {
-  const { status, text } = await client.send({ method: 'PUT', path, body });
-  if (status !== 200) throw new Error(`PUT ${path}: ${status} ${text}`);
 }
 
 /** Returns from 0.5 to 1.5, for each two numbers 2 together, so that few objects have their mean size as well. */

@@ -116,6 +116,17 @@ describe('npm run bench', () => {
     });
   });
 
+  it('measures events from their commit to a webhook, and what they cost the writer', async () => {
+    const args = ['--import', 'tsx', 'test/bench/bench.ts', 'events', '--json', '--rounds', '2', '--seconds', '0.2'];
+    const { stdout } = await run('node', [...args, '--rate', '50'], { cwd: root });
+    const { arrival, put } = JSON.parse(stdout) as {
+      arrival: { events: number };
+      put: Record<'silent' | 'told', { requests: number }>;
+    };
+    expect(put.silent.requests).toBeGreaterThan(0);
+    expect(arrival.events).toBe(put.told.requests);
+  });
+
   it('says of what it does not know what it would be', async () => {
     await expect(bench('compare', 'no-such-commit')).rejects.toThrow('invalid reference: no-such-commit');
     await expect(bench('requests', '--seconds', '0')).rejects.toThrow('It must be a number above 0.');

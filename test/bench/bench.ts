@@ -3,6 +3,7 @@ import { withHelpStyle } from '../../local/cli/help.ts';
 import { benchBackup, type BackupBenchOptions } from './backup.ts';
 import { benchCompare, type CompareOptions } from './compare.ts';
 import { benchEphemeral } from './ephemeral.ts';
+import { benchEvents } from './events.ts';
 import { benchFairness, type FairnessBenchOptions } from './fairness.ts';
 import { benchFoldedListing } from './folded-listing.ts';
 import { benchLifecycle } from './lifecycle.ts';
@@ -164,6 +165,14 @@ program
   .action(({ small, ...options }: BackupBenchOptions & { readonly small: boolean }) =>
     benchBackup({ ...options, ...(small && { objects: 1000, bytes: 100_000_000, seconds: 5 }) }),
   );
+program
+  .command('events')
+  .description('Measure how long events take to a webhook, and what they cost the writer')
+  .option('--rounds <n>', 'rounds to measure', toCount, 3)
+  .option('--seconds <n>', 'seconds of each measurement', toPositive, 10)
+  .option('--rate <n>', 'PUT requests a second', toCount, 200)
+  .option('--json', 'print JSON', false)
+  .action(benchEvents);
 program
   .command('console')
   .description('Measure the console in Chromium: loading, and its answers to input in a large folder')

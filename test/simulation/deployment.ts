@@ -11,6 +11,7 @@ import { SeededRandomness } from '../model/actor.ts';
 import { alarmAdapters } from '../support/storage/fixed-deps.ts';
 import { BlobState, SimulatedBlobs } from './blobs.ts';
 import type { Server } from './network.ts';
+import { Receiver } from './receiver.ts';
 import { SimulatedProcess } from './scheduler.ts';
 import { TableState } from './table-state.ts';
 import { SimulatedTable, type World } from './table.ts';
@@ -36,11 +37,12 @@ export const settings: Settings = {
   tokenKey: new Uint8Array(32),
 };
 
-/** The stores of a deployment, which outlive its processes. */
+/** The stores of a deployment, and the host of its webhooks, which outlive its processes. */
 export class Stores {
   readonly world: World;
   readonly table: TableState;
   readonly blobs = new BlobState();
+  readonly receiver: Receiver;
   readonly freeChecks: boolean;
   readonly fault: PlantedFault;
   #processes = 0;
@@ -50,6 +52,7 @@ export class Stores {
     this.freeChecks = freeChecks;
     this.fault = fault;
     this.table = new TableState(() => world.scheduler.now);
+    this.receiver = new Receiver(world);
   }
 
   /** Starts a process. */

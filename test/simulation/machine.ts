@@ -83,6 +83,7 @@ export class MachineDeployment implements Deployment {
         ...{ secrets, telemetry: this.#stores.telemetry(process), declared: declarations },
         table: Object.assign(adapters.table, this.#feed(process)),
         blobs: Object.assign(blobs, { close: () => Promise.resolve() }),
+        caller: this.#stores.receiver.callerOf(process),
       };
       try {
         const service = await composeEmbeddedService(deps, options);

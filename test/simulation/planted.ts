@@ -1,4 +1,5 @@
 import type { Change, Condition } from '../../shared/ports/key-value-table.ts';
+import { eventKeyParts, eventPartition } from '../../shared/storage/table/keys/event-keys.ts';
 import { day } from '../../shared/ports/durations.ts';
 import type { Version } from '../../shared/storage/versions/versions.ts';
 import type { PlantedFault } from './deployment.ts';
@@ -16,6 +17,8 @@ export interface KnownFault {
 const isVersion = ({ key: { pk } }: Change): boolean => pk.startsWith('head/');
 /** Without conditions, a former version is overwritten whatever its current state. */
 const unconditional = ({ expect: _, ...change }: Change & { expect?: unknown }): Change => change;
+
+const isEvent = (change: Change): boolean => 'put' in change && eventKeyParts.event(change.key) !== undefined;
 
 const unlocked = ({ retention: _, legalHold: __, ...version }: Version): Version => version;
 
@@ -146,5 +149,43 @@ export const knownFaults: readonly KnownFault[] = [
       },
     },
     message: /is locked: .*but by .* it is removed/,
+  },
+  {
+    name: 'a feed that loses one event of twenty',
+    deployment: 'machine',
+    fault: {
+      feed: (records) =>
+        records.filter(({ key, position }) => eventKeyParts.event(key) === undefined || Number(position) % 20 !== 0),
+    },
+    message: /was committed, and never told/,
+  },
+  {
+    name: 'queues of events that are read backwards',
+    deployment: 'machine',
+    fault: {
+      table: (table) => {
+        const query = table.query.bind(table);
+        table.query = async (pk, options) => {
+          const page = await query(pk, options);
+          return pk.startsWith(eventPartition.queue('')) ? { ...page, items: page.items.toReversed() } : page;
+        };
+      },
+    },
+    message: /was told before/,
+  },
+  {
+    name: 'events that are written before their changes',
+    deployment: 'machine',
+    fault: {
+      table: (table) => {
+        const write = table.write.bind(table);
+        table.write = async (changes, conditions) => {
+          const events = changes.filter(isEvent);
+          if (events.length > 0) await write(events);
+          return write(changes, conditions);
+        };
+      },
+    },
+    message: /was told, and never made|was told before/,
   },
 ];

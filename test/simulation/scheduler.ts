@@ -143,9 +143,13 @@ export class Scheduler {
   clockOf(process: SimulatedProcess, skew = 0): Clock {
     return {
       now: () => this.now + skew,
-      sleep: (milliseconds) =>
+      sleep: (milliseconds, until) =>
         new Promise((resolve) => {
-          this.after(milliseconds, `${process.name} wakes`, () => process.isAlive && resolve());
+          const wake = (label: string, delay: number): void =>
+            this.after(delay, `${process.name} ${label}`, () => process.isAlive && resolve());
+          wake('wakes', milliseconds);
+          if (until?.aborted === true) wake('does not sleep', 0);
+          else until?.addEventListener('abort', () => wake('is woken', 0), { once: true });
         }),
     };
   }

@@ -17,6 +17,7 @@ import type { Scenario, Stage } from './scenario.ts';
 import { Scheduler } from './scheduler.ts';
 import { checkContents, checkRemains } from './settled.ts';
 import { declarations, tenants } from './tenants.ts';
+import { Told } from './told.ts';
 import type { World } from './table.ts';
 
 export type DeploymentKind = 'machine' | 'cloud';
@@ -102,7 +103,9 @@ class Simulation {
     await this.#workload.prepare(send);
     const stage = { stores: this.#stores, deployment, network };
     const locks = new Locks(stage);
-    const scenarios = [new Rights(stage), new QuotaScenario(stage), new Expiry(stage), locks];
+    const scenarios: Scenario[] = [new Rights(stage), new QuotaScenario(stage), new Expiry(stage), locks];
+    // The cloud delivers no events.
+    if (this.#options.deployment === 'machine') scenarios.push(new Told(stage));
     this.#stores.table.observe = (changes, by, before) => {
       try {
         for (const scenario of scenarios) scenario.observe(changes, by, before);

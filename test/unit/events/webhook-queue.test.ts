@@ -6,6 +6,7 @@ import { WebhookQueue } from '../../../shared/events/webhook-queue.ts';
 import { WebhookTargets } from '../../../shared/events/webhook-targets.ts';
 import { day, hour, minute, second } from '../../../shared/ports/durations.ts';
 import type { CallOutcome, WebhookCall } from '../../../shared/ports/webhook-caller.ts';
+import { RateLimit } from '../../../shared/protocol/rate-limit.ts';
 import { eventKey } from '../../../shared/storage/table/keys/event-keys.ts';
 import { VirtualTime } from '../../support/runs/virtual-time.ts';
 import { CountedBytes, openSecrets } from '../../support/storage/fixed-deps.ts';
@@ -25,6 +26,7 @@ class World {
   readonly delivered: string[] = [];
   readonly calls: { readonly at: number; readonly events: readonly string[] }[] = [];
   answer: (events: readonly string[], call: WebhookCall) => CallOutcome = () => delivered;
+  pace: (project: string) => number = () => 0;
   #id = '';
   #position = 0;
 
@@ -101,6 +103,20 @@ describe('the queue of a webhook', () => {
       expect(await world.letters()).toEqual([]);
     },
   );
+
+  it('calls as often as the project may, and loses nothing meanwhile', async () => {
+    const world = await World.make();
+    const rates = new RateLimit(5, world.clock);
+    world.pace = (project) => rates.take(project);
+    await world.add(...Array.from({ length: 25 }, (_, at) => `subject-${at}`));
+    const began = world.clock.now();
+    const queue = world.run();
+    await world.clock.pass(queue.ended);
+    expect(world.delivered).toHaveLength(25);
+    // Five at once, and then five in each second.
+    const within = (seconds: number) => world.calls.filter(({ at }) => at - began < seconds * second).length;
+    expect([within(0.1), within(1.1), within(2.1), within(4.1)]).toEqual([5, 10, 15, 25]);
+  });
 
   it('is not held up by a subject that fails, however many events it has', async () => {
     const world = await World.make();
