@@ -14,6 +14,7 @@ import { settled } from '../../shared/storage/table/settled.ts';
 import { LifecyclePasses } from '../../shared/lifecycle/lifecycle-passes.ts';
 import { Notifications } from '../../shared/monitoring/alarms/notifications.ts';
 import { ExactQuotas } from '../../shared/storage/quotas/exact-quotas.ts';
+import { FullBuckets } from '../../shared/storage/quotas/flagged-quotas.ts';
 import { countedByQuota } from '../../shared/storage/quotas/quotas.ts';
 import type { Usage } from '../../shared/storage/quotas/usage.ts';
 import { keepLockTime } from '../../shared/storage/table/lock-clock.ts';
@@ -24,7 +25,7 @@ import type { BlobStore } from '../../shared/ports/blob-store.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import { hour, minute, second } from '../../shared/ports/durations.ts';
 import { isDiskFull } from '../../shared/ports/exhausted.ts';
-import type { ChangeFeed, KeyValueTable } from '../../shared/ports/key-value-table.ts';
+import type { ChangeFeed, FeedRecord, KeyValueTable } from '../../shared/ports/key-value-table.ts';
 import type { Randomness } from '../../shared/ports/randomness.ts';
 import type { Secrets } from '../../shared/ports/secrets.ts';
 import type { Telemetry } from '../../shared/ports/telemetry.ts';
@@ -192,7 +193,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
       drain()
         .then(drain)
         .then(async () => countedByQuota(await usage.of(bucketId)));
-    const quotas = new ExactQuotas(held, { bytes: limits.bucketBytes, objects: limits.bucketObjects });
+    const quotas = new ExactQuotas(held, defaultQuota(limits));
     return {
       usage: { of: (bucketId) => drain().then(() => usage.of(bucketId)) },
       quotas: deps.settle ? new SettledQuotas(quotas, deps.settle) : quotas,
@@ -377,8 +378,14 @@ async function startBackground(
   await deliveries.count();
   const wake = (ids: ReadonlySet<string>): void => ids.forEach((id) => deliveries.wake(id));
   const delivery = { backlog, limit: limits.eventBacklogBytes, wake };
-  const followers = feedFollowers({ table, secrets, clock, randomness, uploads, grace, delivery });
-  const feed: FeedRunner = new FeedRunner(table, [...followers, async () => releases.soon()], { clock, telemetry });
+  const full = new FullBuckets({ table, ...services, defaults: defaultQuota(limits) });
+  const followers = [
+    ...feedFollowers({ table, secrets, clock, randomness, uploads, grace, delivery }),
+    // What one server counts exactly, many know by a flag.
+    ...(deps.isShared ? [(batch: readonly FeedRecord[]) => full.follow(batch)] : []),
+    async () => releases.soon(),
+  ];
+  const feed: FeedRunner = new FeedRunner(table, followers, { clock, telemetry });
   const releases: ReleaseSchedule = new ReleaseSchedule({
     release,
     readers,
@@ -421,12 +428,17 @@ async function startBackground(
   return { feed, releases, deliveries, backlog, stop, halt };
 }
 
-/** Returns the key that binds continuation tokens to this deployment, created on first use. */
+/** Returns the quota of buckets that have none of their own. */
+function defaultQuota({ bucketBytes, bucketObjects }: Limits): Amount {
+  return { bytes: bucketBytes, objects: bucketObjects };
+}
+
 function consoleOf({ consoleUrl: url, consolePort: port, ephemeral }: StartOptions): Settings['console'] {
   if (url !== undefined) return { url };
   return port === 0 || ephemeral ? undefined : { port };
 }
 
+/** Returns the key that binds continuation tokens to this deployment, created on first use. */
 async function tokenKey(table: KeyValueTable, randomness: Randomness): Promise<Uint8Array> {
   const key = itemKey.deployment('token-key');
   await settled(table.write([{ key, put: { value: randomness.bytes(32) }, expect: { is: 'absent' } }]));

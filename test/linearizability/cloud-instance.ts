@@ -5,6 +5,7 @@ import { startCloudService } from '../../functions/cloud/composition.ts';
 import { readCloudSettings } from '../../functions/cloud/settings.ts';
 import { nodeHttpListener } from '../../shared/node-http/node-http.ts';
 import { TrustedProxies } from '../../shared/node-http/connections/trusted-proxies.ts';
+import { DynamoDbTable } from '../../shared/adapters/cloud/dynamodb/dynamodb-table.ts';
 import { S3BlobStore } from '../../shared/adapters/cloud/s3/s3-blob-store.ts';
 import { defaultLimits } from '../../shared/protocol/limits.ts';
 import { plantedFaults, type FaultName } from './planted-faults.ts';
@@ -15,7 +16,7 @@ import { plantedFaults, type FaultName } from './planted-faults.ts';
  */
 
 const planted = process.env['TEST_PLANTED_FAULT'] as FaultName | undefined;
-if (planted !== undefined) plantedFaults[planted]();
+if (planted !== undefined) plantedFaults[planted](DynamoDbTable.prototype);
 
 const settings = readCloudSettings(process.env);
 const { pipeline, log } = await startCloudService(settings, operations, S3BlobStore);

@@ -4,8 +4,8 @@ import { textOf, textsOf } from '../support/clients/expect-error.ts';
 import { queryOf, type Unsigned } from '../support/clients/signer.ts';
 import type { Answer, Request } from './objects.ts';
 
-/** A response, from either client. */
-interface Response {
+/** A response, from any client. */
+export interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

@@ -22,6 +22,9 @@ const weights = {
   ...{ 'set tag': 4, 'get tag': 4, 'set ACL': 3, 'get ACL': 3, 'set versioning': 0.5 },
 } as const;
 
+/** How often a client sends each request, compared with others. */
+type Weights = Readonly<Record<keyof typeof weights, number>>;
+
 interface Place {
   readonly bucket: BucketName;
   readonly prefix: string;
@@ -42,10 +45,12 @@ export class Workload {
   readonly #places: readonly Place[];
   readonly #contents = new Contents();
   readonly #seed: number;
+  readonly #weights: Weights;
   #turns = 0;
 
-  constructor(seed: number, maxSize = Infinity) {
+  constructor(seed: number, maxSize = Infinity, more: Partial<Weights> = {}) {
     this.#seed = seed;
+    this.#weights = { ...weights, ...more };
     this.#sizes = sizes.filter((size) => size <= maxSize);
     this.#places = (Object.keys(buckets) as BucketName[]).flatMap((bucket) =>
       Array.from({ length: groupsOfBucket }, (_, group) => {
@@ -138,7 +143,7 @@ export class Workload {
     const { history, ids, etags, bucket } = place;
     const key = random.oneOf(history.keys);
     const known = ids.get(key) ?? [];
-    const what = known.length > 5 && random.next() < 0.3 ? 'delete version' : random.weighted(weights);
+    const what = known.length > 5 && random.next() < 0.3 ? 'delete version' : random.weighted(this.#weights);
     const to = random.oneOf(history.keys.filter((other) => other !== key));
     const version = known.length === 0 ? undefined : random.oneOf(known);
     switch (what) {

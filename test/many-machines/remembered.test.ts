@@ -156,6 +156,25 @@ describe('what a server remembers', () => {
     await eventually(async () => expect(await server.outcome(list)).toBe('AccessDenied'));
   });
 
+  it('of a bucket does not count for a DELETE that finds nothing, and so has no commit: versions begin at once', async () => {
+    // Whether it may be deleted depends on the object, which is therefore looked at.
+    const policy = JSON.stringify({
+      Version: '2012-10-17',
+      Statement: [
+        {
+          ...{ Effect: 'Deny', Principal: '*', Action: 's3:DeleteObject', Resource: 'arn:aws:s3:::shop-data/*' },
+          Condition: { StringEquals: { 's3:ExistingObjectTag/kept': 'yes' } },
+        },
+      ],
+    });
+    expect(await one.outcome({ method: 'PUT', path: bucket, query: 'policy', body: policy }, root)).toBe(204);
+    expect(await other.outcome(object, root)).toBe(200);
+    const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+    expect(await one.outcome({ method: 'PUT', path: bucket, query: 'versioning', body: versioning }, root)).toBe(200);
+    const deleted = await other.send({ method: 'DELETE', path: `${bucket}/none` }, root);
+    expect([deleted.status, deleted.header('x-amz-delete-marker')]).toEqual([204, 'true']);
+  });
+
   it('of a bucket is checked by a commit: versions and locks begin at once', async () => {
     expect(await other.outcome(object, root)).toBe(200);
     const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';

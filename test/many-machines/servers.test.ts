@@ -97,6 +97,23 @@ describe('servers that share a table and a bucket', () => {
     expect((await one.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
   });
 
+  it('refuse writes into a bucket that is full, also through another, until there is room again', async () => {
+    const [first, second] = [await start('quotas'), await start('quotas')];
+    const [one, other] = [clientOf(first), clientOf(second)];
+    const Bucket = bucketName();
+    await one.send(new CreateBucketCommand({ Bucket }));
+    await administer({ args: place('quotas'), env: {} }, 'quota', 'set', Bucket, '--bytes', '100');
+    const put = (client: S3Client, Key: string, size: number): Promise<unknown> =>
+      client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(size) }));
+    await put(one, 'fills', 100);
+    for (const client of [one, other]) {
+      // Without bytes, so that it does not matter how many are accepted before.
+      await eventually(() => expect(put(client, 'more', 0)).rejects.toMatchObject({ name: 'QuotaExceeded' }));
+    }
+    await other.send(new DeleteObjectCommand({ Bucket, Key: 'fills' }));
+    for (const client of [one, other]) await eventually(() => put(client, 'more', 1));
+  });
+
   it('lose nothing that they acknowledged when the database is ended again and again, and answer 503 without it', async () => {
     const clients = [clientOf(await start('kills')), clientOf(await start('kills'))];
     const Bucket = bucketName();

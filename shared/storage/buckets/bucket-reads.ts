@@ -101,9 +101,12 @@ export abstract class BucketReads {
     return this.#table.freeChecks ? bucket : this.present(bucket);
   }
 
-  /** As {@link present} if reads are free, otherwise as {@link readyFor}: for a response without a commit, as the request changes nothing. */
+  /**
+   * As {@link present} if the bucket may be older than the request or if reads are free, otherwise as {@link readyFor}: for a response without
+   * a commit, as the request changes nothing.
+   */
   async standing(bucket: Bucket): Promise<Bucket> {
-    return this.#table.freeChecks && !this.#remembers ? this.present(bucket) : this.readyFor(bucket);
+    return this.#table.freeChecks ? this.present(bucket) : this.readyFor(bucket);
   }
 
   /** Returns the bucket, marked as outdated so that the next {@link readyFor} reads it again. */

@@ -105,6 +105,7 @@ export class Removals {
         const looks = guard !== undefined || dependsOnVersion || isRecorded || (attempt > 0 && sparing !== undefined);
         const currentVersion = looks ? await chain.currentVersion() : undefined;
         if (looks && currentVersion === undefined) bucket = await buckets.standing(bucket);
+        if (bucket.versioning !== 'off') return false;
         const caller = await (looks
           ? authorisation.confirmVersion(bucket, currentVersion)
           : authorisation.confirm(bucket));

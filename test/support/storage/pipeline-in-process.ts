@@ -5,6 +5,7 @@ import type { AccessKey, AccessKeys, IdentityRights, Project, Projects } from '.
 import { sessionName } from '../../../shared/access/user-arn.ts';
 import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
 import type { BlobStore } from '../../../shared/ports/blob-store.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KeyValueTable } from '../../../shared/ports/key-value-table.ts';
 import type { WebReader } from '../../../shared/ports/web-reader.ts';
 import { Fields, type RequestMessage, type ResponseMessage } from '../../../shared/http/message.ts';
@@ -75,7 +76,7 @@ export class PipelineInProcess<Table extends KeyValueTable = MemoryTable> {
     }: {
       table?: Table;
       before?: (blobs: BlobStore) => BlobStore;
-      clock?: SetClock;
+      clock?: Clock;
       limits?: Partial<Limits>;
       operations?: PipelineDeps['operations'];
       audit?: PipelineDeps['audit'];
