@@ -15,6 +15,8 @@ import {
   ListMultipartUploadsCommand,
   ListObjectVersionsCommand,
   PutBucketCorsCommand,
+  PutBucketEncryptionCommand,
+  PutBucketNotificationConfigurationCommand,
   PutBucketVersioningCommand,
   PutObjectCommand,
   UploadPartCommand,
@@ -22,6 +24,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerAsCeph } from '../support/programs/ceph-manners.ts';
 import type { LyingProxy } from '../support/programs/lying-proxy.ts';
 import type { Run } from '../support/programs/program.ts';
 import { runWarm } from '../support/programs/warm-program.ts';
@@ -238,6 +241,85 @@ describe('an export', () => {
     expect(await exported('', ['--project', 'main@example.test'])).toMatchObject({ versions: 1, examples: [] });
     expect(await listed(there, Bucket)).toEqual(await listed(here, Bucket));
     expect(await exported('', ['--project', 'other@example.test'])).toMatchObject({ versions: 0, same: 0 });
+  });
+
+  it('to Ceph goes on after a kill, copies nothing twice, and tells of all that is not kept there', async () => {
+    const Bucket = 'ceph';
+    await here.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+    const { stdout } = await runWarm([
+      'webhook',
+      'add',
+      'main@example.test',
+      'of-ceph',
+      'https://hooks.example.com/x',
+      '--data',
+      service.data,
+      '--json',
+    ]);
+    const { arn: QueueArn } = JSON.parse(stdout) as { readonly arn: string };
+    const rules = { QueueConfigurations: [{ Id: 'all', QueueArn, Events: ['s3:ObjectCreated:*' as const] }] };
+    await here.send(
+      new PutBucketNotificationConfigurationCommand({
+        ...{ Bucket, NotificationConfiguration: rules },
+        SkipDestinationValidation: true,
+      }),
+    );
+    const byDefault = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' as const } };
+    await here.send(
+      new PutBucketEncryptionCommand({ Bucket, ServerSideEncryptionConfiguration: { Rules: [byDefault] } }),
+    );
+    const Body = Buffer.alloc(20_000, 'x');
+    const keys = Array.from({ length: 20 }, (_, at) => `m%41+ ü&<${at}`);
+    for (const Key of keys) await here.send(new PutObjectCommand({ Bucket, Key, Body }));
+    await here.send(
+      new PutObjectCommand({ Bucket, Key: 'held', Body: 'held', ObjectLockLegalHoldStatus: 'ON', ACL: 'public-read' }),
+    );
+    // Somebody has made it there, without object lock.
+    await createVersioned(there, Bucket);
+
+    answerAsCeph(proxy);
+    try {
+      const child = spawn(process.execPath, ['bin/stillage.cjs', ...argsOf(Bucket, proxy.url), '--rate', '200kB'], {
+        cwd: join(import.meta.dirname, '../..'),
+        env: { ...process.env, ...storeEnvironment },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let told = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+      await untilFound(() => /[1-9] versions copied/.test(told));
+      child.kill('SIGKILL');
+      await once(child, 'close');
+
+      const second = await run(Bucket, [], proxy.url);
+      const report = JSON.parse(second.stdout) as {
+        readonly same: number;
+        readonly versions: number;
+        readonly examples: readonly { readonly key?: string; readonly what: string }[];
+      };
+      expect(second.code).toBe(1);
+      expect(report.same).toBeGreaterThan(1);
+      expect(report.versions).toBeGreaterThan(0);
+      expect(report.same + report.versions).toBe(21);
+      expect(await listed(there, Bucket)).toEqual(await listed(here, Bucket));
+      const all = told + report.examples.map(({ what }) => what).join('\n');
+      for (const what of [
+        /copied without its lock, as the bucket has none/,
+        /objects are without their checksums, which the target does not keep/,
+        /its encryption was accepted, but is not there/,
+        /its object-lock is refused/,
+        /its notification is refused/,
+      ]) {
+        expect(all).toMatch(what);
+      }
+      const open = await fetch(`${store.url}/${Bucket}/held`);
+      expect([open.status, await open.text()]).toEqual([200, 'held']);
+
+      const third = await run(Bucket, [], proxy.url);
+      expect(JSON.parse(third.stdout)).toMatchObject({ versions: 0, markers: 0, same: 21, settings: 0 });
+      expect(await listed(there, Bucket)).toEqual(await listed(here, Bucket));
+    } finally {
+      [proxy.refuse, proxy.lie] = [undefined, undefined];
+    }
   });
 
   it('is refused in one line where nothing can be copied', async () => {

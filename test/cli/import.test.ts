@@ -30,11 +30,12 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sdk } from '../support/clients/clients.ts';
 import type { Lie, LyingProxy } from '../support/programs/lying-proxy.ts';
 import type { Run } from '../support/programs/program.ts';
 import { runWarm } from '../support/programs/warm-program.ts';
 import { untilFound } from '../support/runs/eventually.ts';
-import type { Service } from '../support/programs/server.ts';
+import { bob, type Service } from '../support/programs/server.ts';
 import { createVersioned, startTwoStores, storeEnvironment, type TwoStores } from '../support/programs/two-stores.ts';
 
 let stores: TwoStores;
@@ -334,6 +335,65 @@ describe('an import', () => {
     child.kill('SIGTERM');
     const [code] = (await once(child, 'close')) as [number];
     expect([code, told]).toEqual([0, expect.stringMatching(/^copied .*in nothing\n$/s)]);
+  });
+
+  it("leaves a bucket of the same name alone that is another project's, and tells of it", async () => {
+    const Bucket = 'taken';
+    await there.send(new CreateBucketCommand({ Bucket }));
+    await there.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'theirs' }));
+    await there.send(new PutBucketTaggingCommand({ Bucket, Tagging: { TagSet: [{ Key: 'k', Value: 'theirs' }] } }));
+    const other = sdk(service, bob);
+    await other.send(new CreateBucketCommand({ Bucket }));
+    for (const more of [[], ['--dry-run'], ['--delete']]) {
+      const { code, stdout } = await run(Bucket, more);
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        1,
+        {
+          versions: 0,
+          settings: 0,
+          examples: [{ what: expect.stringMatching(/belongs to another project/) as string }],
+        },
+      ]);
+    }
+    expect((await other.send(new ListObjectVersionsCommand({ Bucket }))).Versions).toBeUndefined();
+    await expect(other.send(new GetBucketTaggingCommand({ Bucket }))).rejects.toThrow();
+    other.destroy();
+    expect(await imported(Bucket, ['--bucket', 'taken-too'])).toMatchObject({ versions: 1 });
+  });
+
+  it('of all buckets passes over a name that no bucket can have here, and tells of it', async () => {
+    proxy.lie = ({ url }, told) =>
+      url!.startsWith('/?')
+        ? {
+            ...told,
+            body: Buffer.from(
+              '<ListAllMyBucketsResult><Buckets><Bucket><Name>My_Bucket</Name></Bucket></Buckets></ListAllMyBucketsResult>',
+            ),
+            isWhole: true,
+          }
+        : undefined;
+    const { code, stdout } = await runThrough('');
+    proxy.lie = undefined;
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { examples: [{ bucket: 'My_Bucket', what: expect.stringMatching(/can have this name/) as string }] },
+    ]);
+  });
+
+  it('ends in one line at the quota of the bucket, and goes on once that is raised', async () => {
+    const Bucket = 'full';
+    await there.send(new CreateBucketCommand({ Bucket }));
+    await here.send(new CreateBucketCommand({ Bucket }));
+    for (const Key of ['a', 'b', 'c']) await there.send(new PutObjectCommand({ Bucket, Key, Body: 'x'.repeat(1000) }));
+    const quota = (bytes: string): Promise<Run> =>
+      runWarm(['quota', 'set', Bucket, '--bytes', bytes, '--data', service.data]);
+    expect((await quota('2500')).code).toBe(0);
+    const { code, stderr } = await run(Bucket);
+    expect([code, stderr.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(/^stillage: .*quota/i)]);
+    expect((await quota('1MiB')).code).toBe(0);
+    const report = await imported(Bucket);
+    expect((report['same'] as number) + (report['versions'] as number)).toBe(3);
+    expect(await listed(here, Bucket)).toEqual(await listed(there, Bucket));
   });
 
   it('is refused in one line where nothing can be copied', async () => {

@@ -86,19 +86,25 @@ async function copyKey<Held>(job: BucketCopy<Held>, { key, source, held }: Paire
     return;
   }
   let above = present.findLast((version) => !removed.has(version));
-  for (const version of plan.missing) {
+  for (const [place, version] of plan.missing.entries()) {
     if (isTrial) {
       ledger.note('missing', at(version.id), `not ${to.where}`);
       continue;
     }
-    const onLoss = (what: string): void => ledger.note('changed', at(version.id), what);
+    // Each attempt tells of them, and what is not copied lacks nothing.
+    const losses = new Set<string>();
     try {
-      above = await to.copy({ key, version, above, onLoss });
+      above = await to.copy({ key, version, above, onLoss: (what) => void losses.add(what) });
       ledger.copied(version);
+      for (const what of losses) ledger.note('changed', at(version.id), what);
     } catch (error) {
       if (!(error instanceof NotCopied)) throw error;
       ledger.note('missing', at(version.id), `not copied: ${error.message}`);
-      if (!error.isFinal) return;
+      if (error.isFinal) continue;
+      // They would be on top of it for ever.
+      const later = plan.missing.slice(place + 1);
+      for (const { id } of later) ledger.note('missing', at(id), 'not copied, as an older version was not');
+      return;
     }
   }
 }

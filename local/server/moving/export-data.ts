@@ -1,5 +1,7 @@
 import { Administration } from '../../../shared/accounts/administration.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
+import { second } from '../../../shared/ports/durations.ts';
 import { RequestRefused, type S3Address, type S3Request } from '../../../shared/ports/s3-endpoint.ts';
 import { document, tag } from '../../../shared/documents/text.ts';
 import { pages } from '../../../shared/storage/table/pages.ts';
@@ -60,25 +62,30 @@ async function exportBucket(job: Move, name: string, as: string): Promise<void> 
   }
   const former = await versioningOf(to);
   // Versions are kept while it is on only: a suspended bucket would replace its null versions.
-  if (versioning !== undefined && former !== 'Enabled' && !isTrial) await setVersioning(to, 'Enabled');
-  const acls = job.acls && !(await ignoresAcls(source)) && !(await ignoresAcls(to));
-  const acl = acls ? await settingOf(to, 'acl') : undefined;
+  if (versioning !== undefined && former !== 'Enabled' && !isTrial) await setVersioning(to, 'Enabled', deps.clock);
+  const acls = job.acls && !(await ignoresAcls(source));
+  const acl = acls && !(await ignoresAcls(to)) ? await settingOf(to, 'acl') : undefined;
   const destination = new S3Destination({
     ...{ source, target: to, rate, clock: deps.clock },
     isVersioned: versioning !== undefined || former !== undefined,
     isLocked: await hasLock(to),
+    acls,
     owner: acl === undefined ? undefined : ownerOf(parsedXml(acl).root),
   });
   const listed = { ...source, prefix: address.prefix, isVersioned: versioning !== undefined };
   await copyBucket({ listed, to: destination, ledger, removes, isTrial });
-  const { nulls } = destination;
+  const { nulls, withoutChecksum } = destination;
   if (nulls > 0) {
     const what =
       nulls === 1 ? '1 null version has a version id there' : `${nulls} null versions have version ids there`;
     ledger.note('changed', { bucket: as }, what);
   }
-  if (versioning === 'Suspended' && !isTrial) await setVersioning(to, 'Suspended');
-  if (address.prefix === '' && job.settings) await copySettings(source, to, ledger, { isTrial });
+  if (withoutChecksum > 0) {
+    const what = `${withoutChecksum.toLocaleString('en')} of its objects are without their checksums, which the target does not keep`;
+    ledger.note('changed', { bucket: as }, what);
+  }
+  if (versioning === 'Suspended' && !isTrial) await setVersioning(to, 'Suspended', deps.clock);
+  if (address.prefix === '' && job.settings) await copySettings(source, to, ledger, { isTrial, clock: deps.clock });
 }
 
 /** @throws OperatorError if it is there, but not for these credentials */
@@ -110,9 +117,20 @@ async function create(source: BucketAt, to: BucketAt, { endpoint, region }: S3Ad
 
 const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/';
 
-async function setVersioning(to: BucketAt, status: 'Enabled' | 'Suspended'): Promise<void> {
+/** The pauses, in seconds, after which a bucket is asked again for its versioning: AWS may tell it late. */
+const pauses = [1, 2, 4];
+
+/** @throws OperatorError also if the target accepts it, and does not keep versions */
+async function setVersioning(to: BucketAt, status: 'Enabled' | 'Suspended', clock: Clock): Promise<void> {
   const body = Buffer.from(document('VersioningConfiguration', namespace, tag('Status', status)));
   await setting(to, 'set the versioning of', { query: { versioning: '' }, body });
+  for (const pause of pauses) {
+    if ((await versioningOf(to)) === status) return;
+    await clock.sleep(pause * second);
+  }
+  if ((await versioningOf(to)) === status) return;
+  // Each version would replace the one before.
+  throw new OperatorError(`${to.endpoint.name} accepts versions in ${to.bucket}, but does not keep them`);
 }
 
 /** @throws OperatorError */

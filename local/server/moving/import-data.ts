@@ -1,4 +1,5 @@
 import { Administration } from '../../../shared/accounts/administration.ts';
+import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { RequestRefused, type S3Endpoint } from '../../../shared/ports/s3-endpoint.ts';
 import { byOperator, asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
@@ -26,8 +27,26 @@ async function bucketsOf(source: S3Endpoint): Promise<readonly string[]> {
 async function importBucket(job: Move, from: string): Promise<void> {
   const { other: source, services, address, removes, isTrial, acls, rate, ledger } = job;
   const name = job.bucketHere ?? from;
+  if (!isBucketName(name)) {
+    ledger.note(
+      'missing',
+      { bucket: from },
+      'no bucket can have this name here: import it alone, with another by --bucket',
+    );
+    return;
+  }
   const at: BucketAt = { endpoint: source, bucket: from };
   const versioning = await versioningOf(at);
+  const owner = await projectOf(job);
+  const present = await services.buckets.find(name);
+  if (owner !== undefined && present !== undefined && present.project !== owner) {
+    ledger.note(
+      'missing',
+      { bucket: name },
+      'the bucket of this name here belongs to another project: name another by --bucket',
+    );
+    return;
+  }
   const to = await bucketHere(job, name, versioning, await hasLock(at));
   if (to === undefined) {
     ledger.note('missing', { bucket: name }, 'there is no such bucket here');
@@ -47,9 +66,23 @@ async function importBucket(job: Move, from: string): Promise<void> {
     deps,
     services: { projects },
   } = job;
-  const owner = (await projects.project(to.project))!;
-  const here = { endpoint: localEndpoint(services, owner, deps.randomness), bucket: name };
-  await copySettings(at, here, ledger, { isTrial });
+  const project = (await projects.project(to.project))!;
+  const here = { endpoint: localEndpoint(services, project, deps.randomness), bucket: name };
+  await copySettings(at, here, ledger, { isTrial, clock: deps.clock });
+}
+
+function isBucketName(name: string): boolean {
+  try {
+    checkBucketName(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the id of the project that the buckets are to belong to; undefined: any. @throws OperatorError */
+async function projectOf({ deps, project }: Move): Promise<string | undefined> {
+  return project === undefined ? undefined : (await new Administration(deps).project(project)).id;
 }
 
 /** Returns the bucket, with the versioning of the source; creates it if need be. Undefined: it is missing, and only looked for. */

@@ -9,7 +9,7 @@ import { readUploadHeaders } from '../../../shared/protocol/objects/upload-heade
 import type { Services } from '../../../shared/protocol/operation.ts';
 import { readTagging } from '../../../shared/protocol/tags.ts';
 import type { Bucket } from '../../../shared/storage/buckets/bucket.ts';
-import type { Content } from '../../../shared/storage/versions/stored-values.ts';
+import { storageClassOf, type Content } from '../../../shared/storage/versions/stored-values.ts';
 import type { ObjectAttributes } from '../../../shared/storage/versions/object-attributes.ts';
 import type { CurrentVersion, Version } from '../../../shared/storage/versions/versions.ts';
 import { deleteMarker, type NewVersion } from '../../../shared/storage/version-changes/new-version.ts';
@@ -90,6 +90,8 @@ async function copyOnce(deps: VersionImportDeps, job: VersionImport): Promise<Cu
   const etag = parsedEtag(version.etag);
   const parts =
     etag?.partCount === undefined ? undefined : new PartSizes(endpoint, request, version.size, etag.partCount);
+  // Before the bytes, whose response would be left open by a failure.
+  const likely = await parts?.likely();
   const { fields, bytes } = await endpoint.send({
     ...request,
     method: 'GET',
@@ -109,7 +111,7 @@ async function copyOnce(deps: VersionImportDeps, job: VersionImport): Promise<Cu
     });
   const discard = (): Promise<void> => blobs.remove(refs.splice(0)).catch(() => undefined);
   try {
-    let division = await parts?.likely();
+    let division = likely;
     let copied = await read(bytes, division);
     const isTrue = (): boolean => etag!.md5.equals(etag!.partCount === undefined ? copied.md5 : copied.combinedMd5);
     if (parts && !isTrue() && division?.isTold !== true) {
@@ -198,7 +200,14 @@ async function description(
   fields: Readonly<Record<string, string>>,
 ): Promise<Described> {
   const { settings } = deps.services;
-  const known = new Fields(Object.entries(describing(fields)));
+  const shown = describing(fields);
+  const given = shown['x-amz-storage-class'];
+  // Stores have classes of their own, and an object of an archive was restored if its bytes could be read.
+  if (given !== undefined && storageClassOf(given) === undefined) {
+    delete shown['x-amz-storage-class'];
+    deps.onLoss(`its storage class ${JSON.stringify(given)} is not known here: it is STANDARD`);
+  }
+  const known = new Fields(Object.entries(shown));
   const upload = (() => {
     try {
       return readUploadHeaders(known, settings.limits);
@@ -247,7 +256,7 @@ async function grantsOf(
 ): Promise<Pick<ObjectAttributes, 'grants'>> {
   const text = await documentOf(deps.endpoint, of, 'acl', 'its ACL', deps.onLoss);
   if (text === undefined) return {};
-  const { root } = parsedXml(text);
+  const root = rootOf(text);
   const ownId = root.optional('Owner')?.optional('ID')?.text;
   const acl: Grant[] = [{ grantee: { project: owner }, permission: 'FULL_CONTROL' }];
   let others = 0;
@@ -260,6 +269,15 @@ async function grantsOf(
   }
   if (others > 0) deps.onLoss(`copied without ${others} of its grants, which are to accounts of the source`);
   return acl.length === 1 ? {} : { grants: encodeAcl(withoutRepeats(acl)) };
+}
+
+/** @throws NotCopied */
+function rootOf(text: Uint8Array): ReturnType<typeof parsedXml>['root'] {
+  try {
+    return parsedXml(text).root;
+  } catch (error) {
+    throw refusalOfDocument(error);
+  }
 }
 
 function refusalOfDocument(error: unknown): unknown {

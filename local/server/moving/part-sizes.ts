@@ -1,4 +1,5 @@
 import { RequestRefused, type S3Endpoint, type S3Request } from '../../../shared/ports/s3-endpoint.ts';
+import { mayPassLater } from './source-version.ts';
 
 const mebibyte = 1024 * 1024;
 /** Sizes of all parts but the last that programs use, if the source does not tell. */
@@ -57,7 +58,8 @@ export class PartSizes {
       const size = Number(fields['content-length']);
       return isPart && Number.isSafeInteger(size) ? size : undefined;
     } catch (error) {
-      if (error instanceof RequestRefused) return undefined;
+      // What a busy source does not tell now is not unknown: without it, the ETag could not be checked.
+      if (error instanceof RequestRefused && !mayPassLater(error)) return undefined;
       throw error;
     }
   }

@@ -13,7 +13,7 @@ import { PartSizes } from './part-sizes.ts';
 import type { BucketAt } from './settings.ts';
 import { sourceKeys, wholeOf, type SourceVersion } from './source-listing.ts';
 import { Untrue } from './copied-content.ts';
-import { describing, documentOf, refusalOf, requestOf } from './source-version.ts';
+import { describing, documentOf, isOfCredentials, refusalOf, requestOf } from './source-version.ts';
 
 /** The pauses, in seconds, after which a copy is tried again: refusals get the first of them, as others may be answered meanwhile. */
 const pauses = [1, 2, 4, 8, 15, 30, 60];
@@ -40,7 +40,9 @@ interface S3DestinationDeps {
   readonly isVersioned: boolean;
   /** The target has object lock. */
   readonly isLocked: boolean;
-  /** The owner's id at the target, for grants of objects. Undefined: they are not copied. */
+  /** Whether grants of objects are read. */
+  readonly acls: boolean;
+  /** The owner's id at the target, for grants of objects. Undefined: it takes none. */
   readonly owner: string | undefined;
 }
 
@@ -50,6 +52,8 @@ export class S3Destination implements Destination<SourceVersion> {
   readonly covers = true;
   /** Null versions that were copied. They have version ids there. */
   nulls = 0;
+  /** Objects whose checksums the target does not keep. */
+  withoutChecksum = 0;
   readonly #deps: S3DestinationDeps;
 
   constructor(deps: S3DestinationDeps) {
@@ -152,6 +156,7 @@ export class S3Destination implements Destination<SourceVersion> {
         ? await this.#putWhole(copy, kept, told, isDoubted ? undefined : etag?.md5)
         : await this.#putParts(copy, kept, etag.partCount);
     if (put.isTrue) {
+      if (put.lacksChecksum === true) this.withoutChecksum += 1;
       if (put.wanted !== version.etag) copy.onLoss('its ETag is another there, so that each run copies it again');
       return { ...version, id: put.id, etag: put.wanted };
     }
@@ -174,7 +179,8 @@ export class S3Destination implements Destination<SourceVersion> {
       fields: { ...described, ...Object.fromEntries(checksums), 'content-md5': digest.toString('base64') },
       body: this.#body(key, version, undefined, version.size),
     });
-    return putOf(fields, digest.toString('hex'));
+    const lacksChecksum = checksums.some(([name]) => fields[name] === undefined);
+    return { ...putOf(fields, digest.toString('hex')), lacksChecksum };
   }
 
   /** Puts an object in the parts that it has at the source, as its ETag is made of them. */
@@ -249,12 +255,14 @@ export class S3Destination implements Destination<SourceVersion> {
       const text = pairs.map((one) => [one.one('Key').text, one.one('Value').text].map(encodeURIComponent).join('='));
       if (text.length > 0) fields['x-amz-tagging'] = text.join('&');
     }
-    const acl = owner === undefined ? undefined : await documentOf(source.endpoint, of, 'acl', 'its ACL', onLoss);
+    const acl = this.#deps.acls ? await documentOf(source.endpoint, of, 'acl', 'its ACL', onLoss) : undefined;
     if (acl !== undefined) {
       const { root } = parsedXml(acl);
-      const { fields: grants, others } = grantFields(root, owner!);
+      const { fields: grants, others } = grantFields(root, owner ?? '');
       if (others > 0) onLoss(`copied without ${others} of its grants, which are to accounts of the source`);
-      if (groupsOf(root).length > 0) Object.assign(fields, grants);
+      const toGroups = groupsOf(root).length;
+      if (toGroups > 0 && owner === undefined) onLoss('copied without its grants, as the target has no ACLs');
+      else if (toGroups > 0) Object.assign(fields, grants);
     }
     return fields;
   }
@@ -312,6 +320,8 @@ interface Put {
   readonly wanted: string;
   /** It is that which the target answers. */
   readonly isTrue: boolean;
+  /** A checksum was sent, of which the target does not tell. */
+  readonly lacksChecksum?: boolean;
 }
 
 function putOf(fields: Readonly<Record<string, string>>, wanted: string): Put {
@@ -336,5 +346,6 @@ function mayPass(error: unknown): boolean {
 
 function refusalOfTarget(error: unknown): unknown {
   if (error instanceof Untrue) return new NotCopied(error.message);
+  if (error instanceof RequestRefused && isOfCredentials(error)) return refusalOf(error);
   return error instanceof RequestRefused ? new NotCopied(`${error.code}: ${error.message}`) : error;
 }

@@ -53,8 +53,9 @@ export async function* sourceKeys(listed: Listed): AsyncGenerator<SourceKey> {
     all.sort((a, b) => compareUtf8(a.row.key, b.row.key) || a.at - b.at);
     const sorted = all.map(({ row }) => row);
     const open = isLast ? undefined : sorted.at(-1)?.key;
-    held = sorted.filter(({ key }) => key === open);
-    for (const key of grouped(sorted.slice(0, sorted.length - held.length))) {
+    // A store whose marks are the first of the next page tells some versions twice.
+    held = unique(sorted.filter(({ key }) => key === open));
+    for (const key of grouped(sorted.filter(({ key: one }) => one !== open))) {
       if (last !== undefined && compareUtf8(key.key, last) <= 0) throw listsWrongly(listed, `${last}, then ${key.key}`);
       last = key.key;
       yield key;
@@ -67,9 +68,19 @@ function* grouped(rows: readonly Row[]): Generator<SourceKey> {
     const { key } = rows[at]!;
     let end = at;
     while (rows[end]?.key === key) end += 1;
-    yield { key, versions: oldestFirst(rows.slice(at, end)) };
+    yield { key, versions: oldestFirst(unique(rows.slice(at, end))) };
     at = end;
   }
+}
+
+/** Returns the rows of a key without those that come again. An object, or a null version, that was replaced between two pages counts as it is later. */
+function unique(rows: readonly Row[]): Row[] {
+  const byId = new Map<string | undefined, Row>();
+  for (const row of rows) {
+    const known = byId.get(row.id);
+    if (known === undefined || row.lastModified > known.lastModified) byId.set(row.id, row);
+  }
+  return [...byId.values()];
 }
 
 /** Rows of the same time stay as they are listed, newest first. */
@@ -82,6 +93,7 @@ function oldestFirst(rows: readonly Row[]): readonly SourceVersion[] {
 
 async function* pages(listed: Listed): AsyncGenerator<{ readonly rows: readonly Row[]; readonly isLast: boolean }> {
   const seen = new Set<string>();
+  let furthest = '';
   for (let next: Readonly<Record<string, string>> | undefined = {}; next !== undefined;) {
     const root: XmlElement = await page(listed, next);
     const decode = root.optional('EncodingType')?.text === 'url' ? decodedKey : (text: string): string => text;
@@ -90,9 +102,13 @@ async function* pages(listed: Listed): AsyncGenerator<{ readonly rows: readonly 
     next = isTruncated ? following(root, decode, listed.isVersioned, rows) : undefined;
     if (isTruncated && next === undefined) throw listsWrongly(listed, 'a page without the mark of the next one');
     const mark = JSON.stringify(next);
-    // Marks of one key are few, while its versions are listed; those of others are compared by their keys.
     if (next !== undefined && seen.has(mark)) throw listsWrongly(listed, 'a page that comes again');
-    if (rows.length > 0) seen.clear();
+    // Marks of one key are few, while its versions are listed; those of others are compared by their keys.
+    const last = lastKey(rows);
+    if (compareUtf8(last, furthest) > 0) {
+      seen.clear();
+      furthest = last;
+    }
     seen.add(mark);
     yield { rows, isLast: next === undefined };
   }
@@ -134,8 +150,11 @@ function following(
 
 /** Returns the key after which a listing goes on: the last of its page. Ceph encodes the keys of a page, but not this one. */
 function markedKey(text: string, decode: (text: string) => string, rows: readonly Row[]): string {
-  const last = rows.reduce((most, { key }) => (compareUtf8(key, most) > 0 ? key : most), '');
-  return text === last ? text : decode(text);
+  return text === lastKey(rows) ? text : decode(text);
+}
+
+function lastKey(rows: readonly Row[]): string {
+  return rows.reduce((most, { key }) => (compareUtf8(key, most) > 0 ? key : most), '');
 }
 
 const kinds: ReadonlySet<string> = new Set(['Version', 'DeleteMarker', 'Contents']);

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { RequestRefused, type S3Endpoint, type S3Request } from '../../../shared/ports/s3-endpoint.ts';
 import { Untrue } from './copied-content.ts';
 import { NotCopied } from './destination.ts';
@@ -37,10 +38,32 @@ export async function documentOf(
     return await wholeOf(bytes, maxDocument);
   } catch (error) {
     if (!(error instanceof RequestRefused)) throw error;
-    if (error.status >= 500 && error.status !== 501) throw new NotCopied(`${what}: ${error.code}`);
+    if (isOfCredentials(error)) throw refusalOf(error);
+    if (mayPassLater(error)) throw new NotCopied(`${what}: ${error.code}`);
     if (error.status !== 404) onLoss(`copied without ${what}: ${error.code}`);
     return undefined;
   }
+}
+
+/** Errors about whoever asks, which every other request would get as well. Those of temporary credentials have the status 400 at AWS. */
+const ofCredentials: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'RequestTimeTooSkewed',
+  'SignatureDoesNotMatch',
+  'TokenRefreshRequired',
+]);
+
+/** Tells whether an S3 no longer accepts the credentials. */
+export function isOfCredentials({ code }: RequestRefused): boolean {
+  return ofCredentials.has(code);
+}
+
+/** Tells whether a refusal may not come again, although it was tried several times. */
+export function mayPassLater({ status, code }: RequestRefused): boolean {
+  return (status >= 500 && status !== 501) || status === 429 || code === 'RequestTimeout' || code === 'SlowDown';
 }
 
 /** Returns why a version is not copied that a source does not show; the error itself, if it is not about the version alone. */
@@ -48,9 +71,10 @@ export function refusalOf(error: unknown): unknown {
   if (error instanceof Untrue) return new NotCopied(error.message);
   if (!(error instanceof RequestRefused)) return error;
   const { status, code, message } = error;
+  if (isOfCredentials(error)) return new OperatorError(`the credentials are refused: ${code}: ${message}`);
   if (status === 404) return new NotCopied('it is gone at the source', { isFinal: true });
   if (code === 'InvalidObjectState') return new NotCopied('it is archived at the source', { isFinal: true });
-  if (status === 400) {
+  if (status === 400 && !mayPassLater(error)) {
     return new NotCopied(`it cannot be read without the key of its owner (SSE-C): ${code}`, { isFinal: true });
   }
   return new NotCopied(`${code}: ${message}`);

@@ -46,7 +46,7 @@ export async function startLyingProxy(service: { readonly url: string }): Promis
           response.destroy();
           return;
         }
-        const { 'content-length': _, ...fields } = shown.headers;
+        const { 'content-length': _, 'transfer-encoding': __, ...fields } = shown.headers;
         response.writeHead(
           shown.status,
           shown.isWhole ? { ...fields, 'content-length': shown.body.length } : shown.headers,

@@ -49,8 +49,11 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 const isHeld = async (later = 0): Promise<boolean> =>
   (await heldUntil(opened.table, clock.now() + later)) >= timeOf(ref);
 
-/** Makes a backup. @param writing called while each of its files is written, with its name */
-async function backUp(writing: (name: string) => Promise<void> = async () => undefined): Promise<BackupRecord> {
+/** Makes a backup. @param writing called while each of its files is written, with its name @param of the data directory */
+async function backUp(
+  writing: (name: string) => Promise<void> = async () => undefined,
+  of: DataDirectory = opened,
+): Promise<BackupRecord> {
   const repository = await Repository.openOrCreate(target, Buffer.from('passphrase'), randomness);
   const holder = { host: 'here', pid: 1, hasEnded: () => false };
   const lock = await TargetLock.take({ target, clock, randomness, holder }, 'add');
@@ -59,7 +62,7 @@ async function backUp(writing: (name: string) => Promise<void> = async () => und
   };
   try {
     return await createBackup({
-      ...{ data: join(folder, 'data'), opened, clock, randomness, repository, lock, program: '0' },
+      ...{ data: join(folder, 'data'), opened: of, clock, randomness, repository, lock, program: '0' },
       ...{ onUnread: () => undefined, onProgress: () => undefined },
     });
   } finally {
@@ -106,5 +109,51 @@ describe('the content of a backup', () => {
     await expect(stopped).rejects.toThrow(/^the lease on the content of the backup has ended/);
     expect(target.names('backups/')).toEqual([]);
     expect(await isHeld()).toBe(false);
+  });
+});
+
+describe('the moment of a backup', () => {
+  /** Backs up a directory whose table takes a second to be opened. */
+  async function observed(): Promise<{
+    readonly record: BackupRecord;
+    /** The time at which the table is as the backup has it. */
+    readonly moment: number;
+    /** Up to when blobs were held before it, and while the blobs were read. */
+    readonly held: readonly number[];
+  }> {
+    let moment = NaN;
+    let before = Promise.resolve(NaN);
+    const held: number[] = [];
+    const slow = {
+      ...opened,
+      moment: () => {
+        before = heldUntil(opened.table, clock.now());
+        clock.time += second;
+        moment = clock.now();
+        const taken = opened.moment();
+        clock.time += second;
+        return taken;
+      },
+    };
+    const record = await backUp(async (name) => {
+      if (name.startsWith('packs/')) held.push(await heldUntil(opened.table, clock.now()));
+    }, slow);
+    return { record, moment, held: [await before, ...held] };
+  }
+
+  it('comes after the time that is recorded, so that what was acknowledged until then is in it', async () => {
+    const { record, moment } = await observed();
+    expect(record.at).toBeLessThanOrEqual(moment);
+    expect(record.at).toBeGreaterThanOrEqual(moment - second);
+    expect(record.id.slice(0, 19).replaceAll(/(T..)-(..)-/g, '$1:$2:')).toBe(
+      new Date(record.at).toISOString().slice(0, 19),
+    );
+  });
+
+  it('comes after everything is held, and what was written until then is held to the end', async () => {
+    const { moment, held } = await observed();
+    expect(held[0]).toBe(Infinity);
+    expect(held.length).toBeGreaterThan(1);
+    for (const until of held) expect(until).toBeGreaterThanOrEqual(moment);
   });
 });

@@ -28,8 +28,8 @@ const put = (key: string, text: string, fields: S3Request['fields'] = {}): Promi
   endpoint.send({ method: 'PUT', bucket: 'origin', key, body: Buffer.from(text), fields });
 const remove = (key: string): Promise<unknown> => endpoint.send({ method: 'DELETE', bucket: 'origin', key });
 
-/** Copies one bucket to the other. */
-async function copied(target: S3Endpoint = endpoint, origin = 'origin'): Promise<Ledger> {
+/** Copies one bucket to the other. @param of the owner's id at the target; empty: it has no ACLs */
+async function copied(target: S3Endpoint = endpoint, origin = 'origin', of = owner.project.id): Promise<Ledger> {
   const ledger = new Ledger(
     () => undefined,
     () => undefined,
@@ -38,7 +38,7 @@ async function copied(target: S3Endpoint = endpoint, origin = 'origin'): Promise
     source: { endpoint, bucket: origin },
     target: { endpoint: target, bucket: 'copies' },
     ...{ clock, rate: new ByteRate(Infinity, clock) },
-    ...{ isVersioned: true, isLocked: false, owner: owner.project.id },
+    ...{ isVersioned: true, isLocked: false, acls: true, owner: of || undefined },
   });
   const listed = { endpoint, bucket: origin, prefix: '', isVersioned: true };
   await copyBucket({ listed, to, ledger, removes: false, isTrial: false });
@@ -155,5 +155,22 @@ describe('a copy to an S3', () => {
       versions: 1,
       examples: [{ kind: 'changed', key: 'a', what: 'copied without its lock, as the bucket has none' }],
     });
+  });
+
+  it('is without grants where there are none, which is told of those that had any', async () => {
+    await put('a', 'x', { 'x-amz-acl': 'public-read' });
+    await put('b', 'x');
+    expect(await copied(endpoint, 'origin', '')).toMatchObject({
+      versions: 2,
+      examples: [{ kind: 'changed', key: 'a', what: 'copied without its grants, as the target has no ACLs' }],
+    });
+  });
+
+  it('ends when the target no longer accepts the credentials', async () => {
+    for (const key of ['a', 'b']) await put(key, key);
+    const expired = target(async () => {
+      throw new RequestRefused(400, 'ExpiredToken', 'The provided token has expired.');
+    });
+    await expect(copied(expired)).rejects.toThrow(/^the credentials are refused: ExpiredToken/);
   });
 });
