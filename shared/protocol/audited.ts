@@ -63,6 +63,7 @@ export function actOf(request: RequestMessage, trace: RequestTrace, status: numb
     bucket: bucket?.name ?? (address && 'bucket' in address ? address.bucket : undefined),
     key: address && 'key' in address ? address.key : undefined,
     project: bucket?.project ?? user?.project.id,
+    given: trace.given,
     error: code ?? (status >= 400 ? String(status) : undefined),
   };
 }
