@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ActionForm } from '../../../../shared/protocol/query-api/action-form.ts';
-import { called, list, secret, shownParameters, structure, text } from '../../../../shared/protocol/query-api/parameters.ts';
+import {
+  called,
+  list,
+  secret,
+  shownParameters,
+  structure,
+  text,
+} from '../../../../shared/protocol/query-api/parameters.ts';
 
 describe('what is written down of the parameters of an action', () => {
   const parameters = {
@@ -12,7 +19,8 @@ describe('what is written down of the parameters of an action', () => {
   const shown = (form: string) => shownParameters(parameters, ActionForm.parse(Buffer.from(form)));
 
   it('has the form of CloudTrail', () => {
-    const form = 'Action=A&UserName=bob&Tags.member.1.Key=a&Tags.member.1.Value=b&Tags.member.2.Key=c&ArnList.member.1=x';
+    const form =
+      'Action=A&UserName=bob&Tags.member.1.Key=a&Tags.member.1.Value=b&Tags.member.2.Key=c&ArnList.member.1=x';
     expect(shown(form)).toEqual({ userName: 'bob', tags: [{ key: 'a', value: 'b' }, { key: 'c' }], arnList: ['x'] });
   });
 
