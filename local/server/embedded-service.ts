@@ -35,6 +35,7 @@ import type { Capacity } from '../../shared/protocol/bodies/capacity/admission.t
 import type { DigestThreads } from '../../shared/protocol/bodies/body-digests.ts';
 import { defaultLimits, type Limits } from '../../shared/protocol/limits.ts';
 import type { Services, Settings } from '../../shared/protocol/operation.ts';
+import type { AccessLog } from '../../shared/protocol/access-log/access-log.ts';
 import { Pipeline } from '../../shared/protocol/pipeline.ts';
 import { RateLimit, type Rates } from '../../shared/protocol/rate-limit.ts';
 import { operations } from '../../functions/operations.ts';
@@ -231,13 +232,19 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   if (!primary) {
     await ensureInitialState({ accounts, buckets: services.buckets }, { ...options, declared: deps.declared });
   }
+  const requestId = requestIds(randomness);
+  const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
+  const accessLogs = startAccessLogs(
+    { services, accessKeys: accounts, clock, randomness, telemetry, hostId, requestId, primary: primary?.logKeeper },
+    options,
+  );
   const readers = new Readers();
   const serviceReaders = new ServiceReaders(readers, clock);
   let background: Background | undefined;
   const begin = async (): Promise<Background> => {
     // Those of a former time with the duty have been stopped.
     const ofServers = deps.isShared ? new ServiceReaders(readers, clock) : serviceReaders;
-    const more = { serviceReaders: ofServers, webhooks, caller, limits };
+    const more = { serviceReaders: ofServers, webhooks, caller, limits, accessLog: accessLogs.log };
     return (background = await startBackground({ ...deps, ...more }, services, options));
   };
   const duty = deps.isShared ? new Duty(deps, begin) : undefined;
@@ -254,9 +261,7 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
     if (!deps.isShared) background?.releases.refused(isFull);
   };
   const refused = primary?.refused ?? freeEarly;
-  const requestId = requestIds(randomness);
   const consoleOrigins = new Set(options.consoleOrigin);
-  const hostId = Buffer.from(randomness.bytes(12)).toString('base64url');
   // One process forgets what is too old, for all.
   const audit =
     options.auditDays === 0
@@ -265,11 +270,6 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
           telemetry.note(`${records} audit records were lost: too many acts, or the table did not answer`),
         );
   const auditing = audit && repeat(second, clock, () => audit.flush(), telemetry, 'writing audit records failed');
-  const logKeeper = primary?.logKeeper;
-  const accessLogs = startAccessLogs(
-    { services, accessKeys: accounts, clock, randomness, telemetry, hostId, primary: logKeeper },
-    options,
-  );
   const pipeline = new Pipeline({
     services,
     audit,
@@ -361,6 +361,7 @@ async function startBackground(
     readonly webhooks: WebhookTargets;
     readonly caller: WebhookCaller;
     readonly limits: Limits;
+    readonly accessLog: AccessLog;
   },
   services: ReturnType<typeof composeServices>,
   options: StartOptions,
@@ -373,7 +374,7 @@ async function startBackground(
   const bucketPurge = new BucketPurge({ table, objects, uploads, clock });
   const grace = deps.isShared ? Math.max(options.releaseGrace, graceOfMany) : options.releaseGrace;
   await keepGrace(table, grace);
-  const { limits } = deps;
+  const { limits, accessLog } = deps;
   const backlog = new EventBacklog();
   const queue = new EventQueue(deps);
   const retryTime = limits.eventRetryTime;
@@ -414,7 +415,7 @@ async function startBackground(
     repeat(minute, clock, () => services.publicLinks.sweep(), telemetry, 'sweeping public links failed'),
     repeat(sweepTime, clock, () => deliveries.sweep(), telemetry, 'looking for events to deliver failed'),
     deliveries,
-    scheduleLifecycle({ ...services, passes }, options, telemetry),
+    scheduleLifecycle({ ...services, passes, observe: (act) => accessLog.lifecycle(act) }, options, telemetry),
     scheduleMonitoring({ ...services, notifications, telemetry, region: options.region }, options),
     // A store in memory has no disk that could damage it.
     ...('listPart' in blobs ? [scheduleScrub({ table, blobs, clock, telemetry }, options.scrubRate)] : []),

@@ -4,7 +4,8 @@ import type { Bucket } from '../storage/buckets/bucket.ts';
 import type { Buckets } from '../storage/buckets/buckets.ts';
 import { keyBetween } from '../storage/utf8-order.ts';
 import { abortRule, realDays, type Calendar, type Time } from './lifecycle.ts';
-import { addTallies, applyToKey, nothingDone, type LifecycleTally, type Processed } from './lifecycle-key.ts';
+import { addTallies, applyToKey, nothingDone } from './lifecycle-key.ts';
+import type { LifecycleObserver, LifecycleTally, Processed } from './lifecycle-key.ts';
 import {
   SliceLost,
   type LifecyclePass,
@@ -26,6 +27,7 @@ export interface LifecycleDeps {
   readonly uploads: Uploads;
   readonly passes: LifecyclePasses;
   readonly clock: Clock;
+  readonly observe?: LifecycleObserver | undefined;
 }
 
 export interface LifecycleOptions {
@@ -247,7 +249,7 @@ async function processPage(
 }
 
 async function processKeys(
-  { objects }: LifecycleDeps,
+  { objects, observe }: LifecycleDeps,
   { prefix, from, after, until }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
@@ -259,13 +261,13 @@ async function processKeys(
   if (first === undefined || last === undefined) return { ...nothingFound, next: undefined };
   const here = rules.filter((rule) => mayMatchBetween(rule, first.key, last.key));
   const processed = await tallied(own, ({ key, currentVersion }) =>
-    applyToKey(objects, { bucket, key, currentVersion, rules: here }, time),
+    applyToKey(objects, { bucket, key, currentVersion, rules: here }, time, observe),
   );
   return { ...processed, next: more && own.length === entries.length ? last.key : undefined };
 }
 
 async function processUploads(
-  { uploads }: LifecycleDeps,
+  { uploads, observe }: LifecycleDeps,
   { prefix, after }: LifecycleSlice,
   { bucket, rules, time, limit }: Page,
 ): Promise<PageOutcome> {
@@ -276,6 +278,7 @@ async function processUploads(
     }
     try {
       await uploads.abort(asService(bucket, upload.key), upload.id);
+      observe?.({ bucket, key: upload.key, what: 'aborted' });
       return { done: { ...nothingDone, aborted: 1 }, nothingDueBefore: neverDue };
     } catch (error) {
       if (!(error instanceof S3Error) || error.code !== 'NoSuchUpload') throw error;

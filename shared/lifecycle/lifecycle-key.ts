@@ -37,6 +37,19 @@ export function addTallies(a: LifecycleTally, b: LifecycleTally): LifecycleTally
   };
 }
 
+/** What a pass has done to a key, for whoever keeps a log of its bucket. */
+export interface LifecycleAct {
+  readonly bucket: Bucket;
+  readonly key: string;
+  /** A version is gone, the current one is covered by a delete marker, or an upload was aborted. */
+  readonly what: 'expired' | 'covered' | 'aborted';
+  /** The version that is gone, or the marker. */
+  readonly version?: Version | undefined;
+}
+
+/** Hears of each act once it is done. Never waits. */
+export type LifecycleObserver = (act: LifecycleAct) => void;
+
 /** The outcome of processing a key or an upload. */
 export interface Processed {
   readonly done: LifecycleTally;
@@ -64,6 +77,7 @@ export async function applyToKey(
   objects: Objects,
   { bucket, key, currentVersion, rules }: SeenKey,
   time: Time,
+  observe: LifecycleObserver = () => undefined,
 ): Promise<Processed> {
   const done = { ...nothingDone, keys: 1 };
   let nothingDueBefore = neverDue;
@@ -74,8 +88,14 @@ export async function applyToKey(
   try {
     if (await ruleOf(present, (aging) => expiryRule(rules, key, aging, time))) {
       const removal = { by: 'lifecycle', expires: 'object', authorisation, seen: present } as const;
+      const former = present;
       present = (await objects.remove(removal)).currentVersion;
       done.expired += 1;
+      observe(
+        present?.marker
+          ? { bucket, key, what: 'covered', version: present }
+          : { bucket, key, what: 'expired', version: former },
+      );
     }
     if (present && present.olderCount > 0 && rules.some(({ noncurrent }) => noncurrent)) {
       let newer = 0;
@@ -93,6 +113,7 @@ export async function applyToKey(
           }
           present = removed.currentVersion!;
           done.removed += 1;
+          observe({ bucket, key, what: 'expired', version });
         } else {
           newer += 1;
           const dueAt = nextDueOfNoncurrent(rules, key, version, time.calendar);
@@ -104,6 +125,7 @@ export async function applyToKey(
       if (expiredMarkerRule(rules, key, { ...present, tags: [] }, time)) {
         await objects.remove({ by: 'lifecycle', expires: 'version', authorisation, seen: present, version: present });
         done.markers += 1;
+        observe({ bucket, key, what: 'expired', version: present });
         present = undefined;
       }
     }

@@ -15,6 +15,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutBucketLifecycleConfigurationCommand,
   PutBucketLoggingCommand,
   PutBucketPolicyCommand,
   PutBucketVersioningCommand,
@@ -116,6 +117,47 @@ async function dropped(bucket: string, reason: string): Promise<void> {
   await service.client.send(new PutObjectCommand({ Bucket: bucket, Key: 'dropped', Body: 'b' }));
   await untilFound(async () => (await metric(name)) > before);
 }
+
+describe.skipIf(isExternal)('the records of what lifecycle rules do', () => {
+  const dayLong = serviceUnderTest({
+    alone: true,
+    args: ['--access-log-interval', '1s', '--lifecycle-day-seconds', '1'],
+  });
+
+  it('name what went, and no request', async () => {
+    const { client } = dayLong;
+    const [Bucket, target] = [await dayLong.bucket(), await dayLong.bucket('logs')];
+    await allow(client, target);
+    await log(client, Bucket, target);
+    await client.send(new PutObjectCommand({ Bucket, Key: 'old/gone for good', Body: 'content' }));
+    const rules = [
+      { ID: 'a', Filter: { Prefix: 'old/' }, Expiration: { Days: 1 } },
+      { ID: 'b', Filter: { Prefix: 'up/' }, AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
+    ];
+    const Rules = rules.map((rule) => ({ ...rule, Status: 'Enabled' as const }));
+    const put = { Bucket, LifecycleConfiguration: { Rules } };
+    await client.send(new PutBucketLifecycleConfigurationCommand(put));
+    await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'up/load' }));
+    const byRules = async (count: number): Promise<readonly ParsedRecord[]> =>
+      untilFound(async () => {
+        const records = (await recordsIn(client, target, `${Bucket}/`)).filter(({ requester }) => requester === 'AmazonS3');
+        return records.length >= count && records;
+      });
+    await byRules(2);
+    const VersioningConfiguration = { Status: 'Enabled' as const };
+    await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
+    await client.send(new PutObjectCommand({ Bucket, Key: 'old/covered', Body: 'content' }));
+    const found = await byRules(3);
+    const shown = found.map(({ operation, key, objectSize }) => [operation, key, objectSize].join(' ')).toSorted();
+    expect(shown).toEqual([
+      'S3.CREATE.DELETEMARKER old/covered -',
+      'S3.DELETE.UPLOAD up/load -',
+      'S3.EXPIRE.OBJECT old/gone%20for%20good 7',
+    ]);
+    for (const { remoteAddress, requestLine, status, bytesSent } of found)
+      expect([remoteAddress, requestLine, status, bytesSent]).toEqual(['-', '-', '-', '-']);
+  });
+});
 
 describe.skipIf(isExternal)('the records of an access log', () => {
   it('have all that AWS documents', async () => {

@@ -51,16 +51,17 @@ interface Deps {
   readonly randomness: Randomness;
   readonly telemetry: Telemetry;
   readonly hostId: string;
+  readonly requestId: () => string;
   /** Set in a worker: takes its records. */
   readonly primary: LogKeeper | undefined;
 }
 
 /** Starts taking down requests, and delivering what was taken down. The primary delivers for all processes, so that there is one object. */
 export function startAccessLogs(deps: Deps, options: StartOptions): AccessLogs {
-  const { services, clock, telemetry, hostId, primary } = deps;
+  const { services, clock, telemetry, primary } = deps;
   const spool = new LogSpool(most, mostOfOne);
   const recording = (add: (batch: LogBatch) => void): AccessLog =>
-    new AccessLog({ buckets: services.buckets, clock, hostId, sourceRegion: options.accessLogSourceRegion, add });
+    new AccessLog({ ...deps, buckets: services.buckets, sourceRegion: options.accessLogSourceRegion, add });
   if (primary) {
     const log = recording((batch) => {
       if (spool.add(batch) === undefined) primary.drop('NoRoom', batch.records);

@@ -3,13 +3,14 @@ import { actingArn, federatedArn, isRoot } from '../../access/user-arn.ts';
 import { errorTable, type ErrorCode } from '../../errors/table.ts';
 import type { Fields, RequestMessage } from '../../http/message.ts';
 import { encodeName } from '../../http/url-encoding.ts';
+import type { LifecycleAct } from '../../lifecycle/lifecycle-key.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LoggingSettings } from '../../storage/buckets/bucket-settings.ts';
 import type { Bucket } from '../../storage/buckets/bucket.ts';
 import type { Buckets } from '../../storage/buckets/buckets.ts';
 import { dayOf } from '../../storage/table/keys/days.ts';
 import type { RequestTrace } from '../request-trace.ts';
-import { batchDelete, loggedOperation, loggedSource } from './log-operations.ts';
+import { batchDelete, loggedOperation, loggedSource, ofLifecycle } from './log-operations.ts';
 import { logLine, type LogRecord } from './log-record.ts';
 import type { LogBatch, LogDestination } from './log-spool.ts';
 
@@ -37,6 +38,8 @@ interface Deps {
   readonly buckets: Pick<Buckets, 'find'>;
   readonly clock: Clock;
   readonly hostId: string;
+  /** Returns an id for what no request has done. */
+  readonly requestId: () => string;
   /** Whether records have their last field. */
   readonly sourceRegion: boolean;
   /** Takes records. Never waits. */
@@ -66,6 +69,35 @@ export class AccessLog implements RequestRecorder {
       else if (unread !== undefined) this.#look(() => this.#deps.buckets.find(unread), about);
       if (copied) this.#look(copied.bucket, (source) => this.#recordOfSource(source, request, trace, sent));
     };
+  }
+
+  /** Takes down what a lifecycle rule has done. */
+  lifecycle({ bucket, key, what, version }: LifecycleAct): void {
+    if (bucket.logging === undefined) return;
+    const { clock, hostId, requestId } = this.#deps;
+    this.#add(bucket, bucket.logging, {
+      ...ofNoRequest,
+      bucketOwner: bucket.project,
+      bucket: bucket.name,
+      time: clock.now(),
+      remoteAddress: undefined,
+      requester: 'AmazonS3',
+      requestId: requestId(),
+      operation: ofLifecycle[what],
+      key: encodeName(key.toWellFormed()),
+      requestLine: '-',
+      status: undefined,
+      errorCode: undefined,
+      objectSize: what === 'expired' && version?.marker === false ? version.size : undefined,
+      versionId: version?.named === true ? version.instance : undefined,
+      hostId,
+      signatureVersion: undefined,
+      cipher: undefined,
+      authenticationType: undefined,
+      host: undefined,
+      tls: undefined,
+      aclRequired: false,
+    });
   }
 
   /** Resolves once the records of all requests that have ended are there. */

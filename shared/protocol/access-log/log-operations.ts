@@ -56,5 +56,12 @@ export function loggedSource(operation: string): string {
   return `${named[operation as OperationName] ?? 'REST.COPY.OBJECT'}_GET`;
 }
 
+/** What lifecycle rules do: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-and-other-bucket-config.html */
+export const ofLifecycle = {
+  expired: 'S3.EXPIRE.OBJECT',
+  covered: 'S3.CREATE.DELETEMARKER',
+  aborted: 'S3.DELETE.UPLOAD',
+} as const;
+
 /** The name of what DeleteObjects does to each of its keys. */
 export const batchDelete = 'BATCH.DELETE.OBJECT';

@@ -13,9 +13,9 @@ export interface LogRecord {
   readonly operation: string;
   /** Percent-encoded. */
   readonly key: string | undefined;
-  /** `GET /bucket/key HTTP/1.1` */
+  /** `GET /bucket/key HTTP/1.1`; `-`: there was no request. */
   readonly requestLine: string | undefined;
-  readonly status: number;
+  readonly status: number | undefined;
   readonly errorCode: string | undefined;
   readonly bytesSent: number | undefined;
   readonly objectSize: number | undefined;
@@ -54,7 +54,7 @@ export function logLine(record: LogRecord, { sourceRegion }: { readonly sourceRe
     bare(record.operation),
     bare(record.key),
     quoted(record.requestLine),
-    String(record.status),
+    count(record.status),
     bare(record.errorCode),
     positive(record.bytesSent),
     count(record.objectSize),
