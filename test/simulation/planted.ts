@@ -1,4 +1,4 @@
-import type { Change, Condition } from '../../shared/ports/key-value-table.ts';
+import { TableBusy, type Change, type Condition } from '../../shared/ports/key-value-table.ts';
 import { eventKeyParts, eventPartition } from '../../shared/storage/table/keys/event-keys.ts';
 import { day } from '../../shared/ports/durations.ts';
 import type { Version } from '../../shared/storage/versions/versions.ts';
@@ -174,18 +174,20 @@ export const knownFaults: readonly KnownFault[] = [
     message: /was told before/,
   },
   {
-    name: 'events that are written before their changes',
+    name: 'events of changes that fail',
     deployment: 'machine',
     fault: {
       table: (table) => {
         const write = table.write.bind(table);
+        let writes = 0;
         table.write = async (changes, conditions) => {
           const events = changes.filter(isEvent);
-          if (events.length > 0) await write(events);
-          return write(changes, conditions);
+          if (events.length === 0 || (writes += 1) % 20 !== 0) return write(changes, conditions);
+          await write(events);
+          throw new TableBusy();
         };
       },
     },
-    message: /was told, and never made|was told before/,
+    message: /was told, and never made/,
   },
 ];
