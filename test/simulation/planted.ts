@@ -182,7 +182,7 @@ export const knownFaults: readonly KnownFault[] = [
         let writes = 0;
         table.write = async (changes, conditions) => {
           const events = changes.filter(isEvent);
-          if (events.length === 0 || (writes += 1) % 20 !== 0) return write(changes, conditions);
+          if (events.length === 0 || (writes += 1) % 5 !== 0) return write(changes, conditions);
           await write(events);
           throw new TableBusy();
         };

@@ -145,11 +145,14 @@ export class Scheduler {
       now: () => this.now + skew,
       sleep: (milliseconds, until) =>
         new Promise((resolve) => {
-          const wake = (label: string, delay: number): void =>
-            this.after(delay, `${process.name} ${label}`, () => process.isAlive && resolve());
-          wake('wakes', milliseconds);
-          if (until?.aborted === true) wake('does not sleep', 0);
-          else until?.addEventListener('abort', () => wake('is woken', 0), { once: true });
+          const woken = (): void => this.after(0, `${process.name} is woken`, wake);
+          const wake = (): void => {
+            until?.removeEventListener('abort', woken);
+            if (process.isAlive) resolve();
+          };
+          this.after(milliseconds, `${process.name} wakes`, wake);
+          if (until?.aborted === true) woken();
+          else until?.addEventListener('abort', woken, { once: true });
         }),
     };
   }
