@@ -140,7 +140,9 @@ describe.skipIf(isExternal)('the records of what lifecycle rules do', () => {
     await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'up/load' }));
     const byRules = async (count: number): Promise<readonly ParsedRecord[]> =>
       untilFound(async () => {
-        const records = (await recordsIn(client, target, `${Bucket}/`)).filter(({ requester }) => requester === 'AmazonS3');
+        const records = (await recordsIn(client, target, `${Bucket}/`)).filter(
+          ({ requester }) => requester === 'AmazonS3',
+        );
         return records.length >= count && records;
       });
     await byRules(2);

@@ -32,7 +32,12 @@ export class Told implements Scenario {
   async prepare(): Promise<void> {
     const { owner } = tenants;
     await insist(this.#stage, owner, 'CreateBucket', { method: 'PUT', path });
-    await insist(this.#stage, owner, 'PutBucketVersioning', { method: 'PUT', path, query: 'versioning', body: enabled });
+    await insist(this.#stage, owner, 'PutBucketVersioning', {
+      method: 'PUT',
+      path,
+      query: 'versioning',
+      body: enabled,
+    });
     this.#bucketId = this.#stage.stores.table.item(itemKey.bucket(bucket))!['id'] as string;
     const rules: string[] = [];
     for (const [prefix, batch] of Object.entries(batches)) {
@@ -120,7 +125,11 @@ export class Told implements Scenario {
     const { Records: records = [] } = JSON.parse(body) as { readonly Records?: readonly EventRecord[] };
     for (const { eventName, s3 } of records) {
       const { key, versionId } = s3.object as typeof s3.object & { readonly versionId?: string };
-      const kind = eventName.startsWith('ObjectCreated') ? 'object' : eventName.endsWith('Created') ? 'marker' : 'removal';
+      const kind = eventName.startsWith('ObjectCreated')
+        ? 'object'
+        : eventName.endsWith('Created')
+          ? 'marker'
+          : 'removal';
       const change = `${kind} ${versionId}`;
       const told = this.#told.get(key) ?? new Set();
       this.#told.set(key, told);

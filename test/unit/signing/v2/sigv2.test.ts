@@ -460,6 +460,7 @@ describe('what version 2 signs of the query', () => {
       'append',
       'attributes',
       'encryption',
+      'event-deliveries',
       'intelligent-tiering',
       'legal-hold',
       'metadataConfiguration',
@@ -476,6 +477,10 @@ describe('what version 2 signs of the query', () => {
       'renameObject',
       'retention',
       'session',
+      'webhook',
+      'webhook-secret',
+      'webhook-test',
+      'webhooks',
     ]);
     for (const name of ['versionId', 'uploadId', 'partNumber', 'response-content-type']) {
       expect(isSignedByV2(name)).toBe(true);
