@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { Command, CommanderError, type Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { TableBusy } from '../../shared/ports/key-value-table.ts';
@@ -69,7 +68,7 @@ async function withSettings(program: Command, environment: NodeJS.ProcessEnv): P
   const known = settings();
   const flags: Flags = new Map(known.map((one) => [one.envVar!, one.flags]));
   readFlags([...known, ...optionsOf(program)], environment);
-  warnOfUnknown(flags, environment);
+  await warnOfUnknown(flags, environment);
   program.addHelpText('after', helpOnSettings(flags));
 }
 
@@ -97,7 +96,8 @@ Documentation: README.md and docs/; every setting: docs/configuration.md`;
 const otherVariables = /^STILLAGE_(?:(?:ACCESS|SECRET)_KEY|BACKUP_PASSPHRASE)$/;
 
 /** Warns of variables that no option has: a misspelt setting would otherwise be ignored in silence. Workers leave it to their primary process. */
-function warnOfUnknown(known: Flags, environment: NodeJS.ProcessEnv): void {
+async function warnOfUnknown(known: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
+  const { default: cluster } = await import('node:cluster');
   if (cluster.isWorker) return;
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('STILLAGE_') || known.has(name) || otherVariables.test(name)) continue;

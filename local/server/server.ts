@@ -11,8 +11,7 @@ import { Operators } from '../../shared/accounts/operators.ts';
 import { administrationDeps } from '../../functions/admin/deps.ts';
 import type { AdminServer, Commands } from './administration/admin-server.ts';
 import { ProgramJobs } from './administration/program-jobs.ts';
-import { serviceSettings } from './administration/service-settings.ts';
-import { localActionKinds } from './schedules/monitoring-schedule.ts';
+import { localActionKinds, serviceSettings } from './administration/service-settings.ts';
 import { checkConsoleOrigins, consoleOrNone, type RunningConsole } from './console/console-server.ts';
 import { MemoryReturn } from './capacity/memory-return.ts';
 import { openToServe } from './data-directory/data-directory.ts';
@@ -113,22 +112,22 @@ export async function runLocalServer(options: StartOptions, loadCommands: () => 
     if (jobs) service.closeWith(() => jobs.stop());
     const operators = options.adminPort === 0 ? undefined : await import('./administration/admin-server.ts');
     const adminServer = await operators?.startAdminServer(options, {
-    ...{
-      commands: await loadCommands(),
-      secrets: stores.secrets,
-      telemetry: log,
-      requestId: service.composed.requestId,
-      audit: service.composed.audit,
-    },
-    operators: new Operators(
-      { table: stores.table, clock, randomness },
-      new Administration({ table: stores.table, clock, randomness }),
-    ),
-    administration: administrationDeps({
-      ...{ ...stores, clock, randomness, actionKinds: localActionKinds, jobs },
-      settings: serviceSettings({ ...options, port: Number(new URL(url).port) }),
-    }),
-  });
+      ...{
+        commands: await loadCommands(),
+        secrets: stores.secrets,
+        telemetry: log,
+        requestId: service.composed.requestId,
+        audit: service.composed.audit,
+      },
+      operators: new Operators(
+        { table: stores.table, clock, randomness },
+        new Administration({ table: stores.table, clock, randomness }),
+      ),
+      administration: administrationDeps({
+        ...{ ...stores, clock, randomness, actionKinds: localActionKinds, jobs },
+        settings: serviceSettings({ ...options, port: Number(new URL(url).port) }),
+      }),
+    });
     if (adminServer) closeSoon(adminServer);
     const { accounts, consoleOrigins } = service.composed;
     const own = service.tls?.own;

@@ -30,13 +30,7 @@ import { passphraseOption } from '../settings.ts';
 
 /** Returns `stillage backup`. */
 export function commandLine(named: Named): Command {
-  return family(named, [
-    createCommand(),
-    listCommand(),
-    verifyCommand(),
-    pruneCommand(),
-    passphraseCommand(),
-  ]);
+  return family(named, [createCommand(), listCommand(), verifyCommand(), pruneCommand(), passphraseCommand()]);
 }
 
 function createCommand(): Command {

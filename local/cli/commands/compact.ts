@@ -16,7 +16,8 @@ const progressEvery = 5000;
 
 /** Returns `stillage compact`. */
 export function commandLine({ name, does }: Named): Command {
-  return new Command(name).description(does)
+  return new Command(name)
+    .description(does)
     .addOption(dataOption())
     .option(
       '--item-checksums',

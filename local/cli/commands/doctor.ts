@@ -20,7 +20,8 @@ const progressEvery = 5000;
 
 /** Returns `stillage doctor`. It exits with 1 if there are findings. */
 export function commandLine({ name, does }: Named): Command {
-  return new Command(name).description(does)
+  return new Command(name)
+    .description(does)
     .addOption(dataOption())
     .addOption(option('--rescue <directory>', 'copy what can be read into a new directory', path))
     .option('--json', 'print JSON')

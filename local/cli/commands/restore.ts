@@ -5,13 +5,7 @@ import { read } from '../../../shared/command-line/option-values.ts';
 import { count, recordReport, time } from '../../../shared/command-line/report.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { restoreData } from '../../server/backup/restore-data.ts';
-import {
-  openRepository,
-  refuseNested,
-  target,
-  withTarget,
-  type TargetOptions,
-} from '../backup-target.ts';
+import { openRepository, refuseNested, target, withTarget, type TargetOptions } from '../backup-target.ts';
 import { dataOption, plainVerb, type Named } from '../command.ts';
 import { sparingly } from '../progress.ts';
 import { passphraseOption } from '../settings.ts';

@@ -12,11 +12,7 @@ import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.t
 
 /** Returns `stillage run`, which runs scheduled work now. */
 export function commandLine(named: Named): Command {
-  return family(named, [
-    applyLifecycleCommand(),
-    collectMetricsCommand(),
-    evaluateAlarmsCommand(),
-  ]);
+  return family(named, [applyLifecycleCommand(), collectMetricsCommand(), evaluateAlarmsCommand()]);
 }
 
 interface ApplyLifecycleOptions {
