@@ -66,7 +66,7 @@ export function actOf(request: RequestMessage, trace: RequestTrace, status: numb
     bucket: bucket?.name ?? (address && 'bucket' in address ? address.bucket : undefined),
     key: address && 'key' in address ? address.key : undefined,
     project: bucket?.project ?? user?.project.id,
-    ...(address?.kind === 'service' && given({ name: target?.query.get('name') })),
+    ...(trace.given ? { given: trace.given } : address?.kind === 'service' && given({ name: target?.query.get('name') })),
     error: code ?? (status >= 400 ? String(status) : undefined),
   };
 }
