@@ -61,18 +61,18 @@ describe('the program loads', () => {
 
   it.each(readdirSync(join(import.meta.dirname, '../../local/cli/commands')))('no SDK with %s', (source) => {
     if (/^(?:families|run-monitoring|bucket-audit|bucket-locks)/.test(source)) return;
-    expect(loadedWith(fileOf(source.replace('.ts', ''))).packages.filter((name) => name !== 'lmdb')).toEqual([]);
+    expect(loadedWith(fileOf(source.replace('.ts', ''))).packages).toEqual([]);
   });
 
   it('no service for a command that administers a data directory', () => {
     const { bytes, packages } = loadedWith(fileOf('user'));
-    expect(bytes).toBeLessThan(900_000);
-    expect(packages).toEqual(['lmdb']);
+    expect(bytes).toBeLessThan(970_000);
+    expect(packages).toEqual([]);
   });
 
   it('all that a service needs before it answers, as an update may replace the files of one that runs', () => {
     const { bytes, onDemand } = loadedWith(fileOf('start'));
-    expect(bytes).toBeLessThan(1_850_000);
+    expect(bytes).toBeLessThan(2_050_000);
     // Each by the options of a service while it starts.
     expect(onDemand).toEqual(['accounts-file', 'admin-server', 'administration-commands', 'shared-stores']);
   });
