@@ -1,7 +1,9 @@
 import type { BuildOptions } from 'esbuild';
 
-/** The programs by name: the source of each, and the packages that are not bundled. */
-export const programs: Readonly<Record<string, { readonly source: string; readonly external: readonly string[] }>>;
+/** The programs by name: the source of each, the packages that are not bundled, and whether what it loads on demand is in other files. */
+export const programs: Readonly<
+  Record<string, { readonly source: string; readonly external: readonly string[]; readonly isSplit?: true }>
+>;
 
 /** The modules that programs import, by the name after `stillage/`. */
 export const modules: readonly string[];

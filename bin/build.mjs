@@ -10,10 +10,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * The programs: their sources, and the packages that are loaded from node_modules rather than bundled. lmdb has a native library, and
- * few who start the service on one machine need the SDKs of the cloud or the client of PostgreSQL. The byte lane and its scrub are single files with everything.
+ * few who start the service on one machine need the SDKs of the cloud or the client of PostgreSQL. What the program loads on demand is in files
+ * of its own, as compiling all of its code took longer than most commands: docs/adr/0097-code-is-loaded-on-demand.md. The byte lane and its scrub are single files with everything.
  */
 export const programs = {
-  stillage: { source: 'local/cli/program.ts', external: ['lmdb', 'pg', '@aws-sdk/*'] },
+  stillage: { source: 'local/cli/program.ts', external: ['lmdb', 'pg', '@aws-sdk/*'], isSplit: true },
   // Started by it as threads: local/server/digests.
   'digest-thread': { source: 'local/server/digests/digest-thread.ts', external: [] },
   'byte-lane': { source: 'functions/cloud/byte-lane.ts', external: [] },
@@ -32,14 +33,14 @@ export const forNode = {
 };
 
 /**
- * Makes a bundle load an external package when it is used. Otherwise, esbuild moves the imports of a module that the program loads on demand to
- * the beginning of the bundle, and the program would not start without the package.
+ * Makes the program require the engine of the table. That is a single file; its ES modules are many, and take half as much processor time again
+ * to load.
  */
-const externalOnDemand = {
-  name: 'external-on-demand',
+const requiredEngine = {
+  name: 'required-engine',
   setup({ onResolve, onLoad }) {
-    const namespace = 'on-demand';
-    onResolve({ filter: /^(?:@aws-sdk\/|pg$)/ }, ({ path, kind }) =>
+    const namespace = 'required';
+    onResolve({ filter: /^lmdb$/ }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace } : { path, external: true },
     );
     onLoad({ filter: /^/, namespace }, ({ path }) => ({
@@ -48,22 +49,31 @@ const externalOnDemand = {
   },
 };
 
-/** Bundles programs to dist/<name>.mjs. */
+/**
+ * Bundles programs to dist/<name>.mjs. A split one has more files beside it, dist/<name>-*.mjs, of which those of former builds are removed.
+ */
 export async function build(...names) {
   const { build: bundle } = await import('esbuild');
-  const bundles = names.map((name) =>
-    bundle({
+  const bundles = names.map(async (name) => {
+    const { source, external, isSplit } = programs[name];
+    const { metafile } = await bundle({
       absWorkingDir: root,
-      entryPoints: [{ in: programs[name].source, out: name }],
+      entryPoints: [{ in: source, out: name }],
       outdir: 'dist',
       outExtension: { '.js': '.mjs' },
       ...forNode,
       // A process that writes its coverage copies the map of what it ran into it, if that is linked: bin/coverage.mjs reads the file instead.
       sourcemap: process.env.TEST_COVERAGE ? 'external' : 'linked',
-      external: programs[name].external,
-      plugins: programs[name].external.includes('@aws-sdk/*') ? [externalOnDemand] : [],
-    }),
-  );
+      external,
+      plugins: [requiredEngine],
+      splitting: isSplit,
+      chunkNames: `${name}-[name]-[hash]`,
+      metafile: true,
+    });
+    if (!isSplit) return;
+    const former = readdirSync(join(root, 'dist')).filter((file) => file.startsWith(`${name}-`));
+    for (const file of former) if (!(`dist/${file}` in metafile.outputs)) rmSync(join(root, 'dist', file));
+  });
   await Promise.all(bundles);
 }
 

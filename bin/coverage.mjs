@@ -32,7 +32,6 @@ const elsewhere = [
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'coverage');
 const dumps = join(out, 'processes');
-const bundle = join(root, 'dist/stillage.mjs');
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(dumps, { recursive: true });
@@ -73,16 +72,29 @@ function linesOfTests() {
 
 /** The lines that ran in any of the services and commands, by file. */
 function linesOfProcesses() {
-  const code = readFileSync(bundle, 'utf8');
-  const ran = new Uint8Array(code.length);
+  const files = readdirSync(join(root, 'dist')).filter((file) => /^stillage(?:-.*)?\.mjs$/.test(file));
+  const bundles = new Map(
+    files.map((file) => {
+      const path = join(root, 'dist', file);
+      const code = readFileSync(path, 'utf8');
+      return [`file://${path}`, { path, code, ran: new Uint8Array(code.length) }];
+    }),
+  );
   for (const name of readdirSync(dumps)) {
     const { result } = JSON.parse(readFileSync(join(dumps, name), 'utf8'));
-    const script = result.find(({ url }) => url === `file://${bundle}`);
-    if (script === undefined) continue;
-    const inThisOne = rangesThatRan(script, code.length);
-    for (let at = 0; at < code.length; at += 1) ran[at] |= inThisOne[at];
+    for (const script of result) {
+      const { ran } = bundles.get(script.url) ?? {};
+      if (ran === undefined) continue;
+      const inThisOne = rangesThatRan(script, ran.length);
+      for (let at = 0; at < ran.length; at += 1) ran[at] |= inThisOne[at];
+    }
   }
-  const map = new TraceMap(readFileSync(`${bundle}.map`, 'utf8'));
+  return new Map([...bundles.values()].flatMap((bundle) => [...sourceLinesOf(bundle)]));
+}
+
+/** The lines of sources from which a bundle was made, and which ran in it. No source is in two bundles. */
+function sourceLinesOf({ path, code, ran }) {
+  const map = new TraceMap(readFileSync(`${path}.map`, 'utf8'));
   const found = new Map(map.sources.map((source) => [source.replace(/^(\.\.\/)+/, ''), new Set()]));
   const sources = [...found.values()];
   let lineStart = 0;

@@ -14,8 +14,7 @@ import { EphemeralBlobStore } from '../../shared/adapters/ephemeral/ephemeral-bl
 import { OperatorError } from '../../shared/errors/operator-error.ts';
 import type { Stores } from '../server/embedded-service.ts';
 import { openExistingData } from '../server/data-directory/data-directory.ts';
-import { localActionKinds } from '../server/schedules/monitoring-schedule.ts';
-import { serviceSettings, type ServiceOptions } from '../server/administration/service-settings.ts';
+import { localActionKinds, serviceSettings, type ServiceOptions } from '../server/administration/service-settings.ts';
 
 /** Carries out administrative commands. `ask` rejects with an OperatorError if a command fails. */
 export interface Administrator {

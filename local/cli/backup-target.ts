@@ -1,22 +1,17 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { relative, resolve } from 'node:path';
-import type { Option } from 'commander';
 import { CryptoRandomness } from '../../shared/adapters/system/crypto-randomness.ts';
 import { SystemClock } from '../../shared/adapters/system/system-clock.ts';
 import { DirectoryTarget } from '../../shared/adapters/targets/directory-target.ts';
 import { Repository } from '../../shared/backup/repository.ts';
 import { TargetLock, type LockHolder, type LockKind } from '../../shared/backup/target-lock.ts';
-import { option } from '../../shared/command-line/option.ts';
-import { path } from '../../shared/command-line/option-values.ts';
 import { OperatorError, UsageError } from '../../shared/errors/operator-error.ts';
 import { TargetFailed, type BackupTarget } from '../../shared/ports/backup-target.ts';
 import { backupPlace, s3PlaceOf } from '../../shared/command-line/backup-place.ts';
 import { S3Target } from '../../shared/adapters/targets/s3-target.ts';
 import type { Operand } from './operands.ts';
-
-/** The variable with a passphrase, which is no option: other users of a machine can read command lines. */
-const passphraseVariable = 'STILLAGE_BACKUP_PASSPHRASE';
+import { passphraseVariable } from './settings.ts';
 
 /** The target of backups. */
 export const target: Operand = [
@@ -28,13 +23,6 @@ export const target: Operand = [
 /** The options of commands on backups. */
 export interface TargetOptions {
   readonly passphraseFile?: string;
-}
-
-/** Returns the option for the passphrase of backups. */
-export function passphraseOption(): Option {
-  return option('--passphrase-file <file>', 'file with the passphrase of the backups', path)
-    .env(`${passphraseVariable}_FILE`)
-    .default(undefined, passphraseVariable);
 }
 
 /** Runs `work` with the target. @throws OperatorError also if the target cannot be used */

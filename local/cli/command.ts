@@ -5,15 +5,20 @@ import { inCloud, onDataDirectory, onSharedTable, overHttp, type Administrator }
 import type { ServiceOptions } from '../server/administration/service-settings.ts';
 import { examplesHelp, headings } from './help.ts';
 import type { Operand } from './operands.ts';
-import { deployment, path, publicUrl, readAs, region } from '../../shared/command-line/option-values.ts';
+import { readAs, region } from '../../shared/command-line/option-values.ts';
 import { option, startOption } from '../../shared/command-line/option.ts';
 import { withDeps, type Deps } from './data-deps.ts';
+import { cloudOption, endpointOption, tokenFileOption } from './settings.ts';
 import type { Report } from '../../shared/command-line/report.ts';
 
-/** A command of a family: `stillage <family> <verb>`. */
-interface Described {
+/** The name of a command, and what it does. */
+export interface Named {
   readonly name: string;
   readonly does: string;
+}
+
+/** A command of a family: `stillage <family> <verb>`. */
+interface Described extends Named {
   readonly operands?: readonly Operand[];
   readonly options?: readonly Option[];
   /** Command lines without the leading `stillage`. */
@@ -43,8 +48,8 @@ export interface PlainVerb<Options> extends Described {
 }
 
 /** Returns `stillage <name>` with its verbs. */
-export function family(name: string, description: string, verbs: readonly Command[]): Command {
-  const command = new Command(name).description(description).helpCommand(false);
+export function family({ name, does }: Named, verbs: readonly Command[]): Command {
+  const command = new Command(name).description(does).helpCommand(false);
   for (const verb of verbs) command.addCommand(verb);
   return command;
 }
@@ -58,21 +63,14 @@ export function verb<Options extends object = object>({
 }: Verb<Options>): Command {
   const command = describe(described, service);
   const cloud = [
-    option('--cloud <deployment>', 'stage of a cloud deployment, or the ARN of its function', deployment).env(
-      'STILLAGE_CLOUD',
-    ),
+    cloudOption(),
     option('--aws-region <region>', 'region of the deployment', region).default(undefined, "the AWS CLI's"),
   ];
   const many = [
     startOption('table', 'table of the service in PostgreSQL'),
     startOption('keyFile', 'file with the key of the service, for --table'),
   ];
-  const remote = [
-    option('--endpoint <url>', 'where the service is administered over HTTP: its --admin-port', publicUrl).env(
-      'STILLAGE_ENDPOINT',
-    ),
-    option('--token-file <file>', 'file with the token of an operator', path).env('STILLAGE_TOKEN_FILE'),
-  ];
+  const remote = [endpointOption(), tokenFileOption()];
   for (const one of cloud) command.addOption(one.helpGroup(headings.cloud));
   for (const one of many) command.addOption(one.helpGroup(headings.many));
   if (isOverHttp !== false) for (const one of remote) command.addOption(one.helpGroup(headings.remote));

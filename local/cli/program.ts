@@ -1,5 +1,4 @@
-import cluster from 'node:cluster';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { TableBusy } from '../../shared/ports/key-value-table.ts';
 import { OperatorError, UsageError } from '../../shared/errors/operator-error.ts';
@@ -18,10 +17,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (name.startsWith('STILLAGE_') && value === '') delete process.env[name];
   }
   try {
-    const command = program();
-    readFlags(command, process.env);
-    warnOfUnknown(command, process.env);
-    await command.parseAsync(withCommand(argv));
+    const words = withCommand(argv);
+    const [, , first] = words;
+    const command = await program(first);
+    const isSet = Object.keys(process.env).some((name) => name.startsWith('STILLAGE_'));
+    if (isSet || isHelp(first)) await withSettings(command, process.env);
+    await command.parseAsync(words);
   } catch (error) {
     if (error instanceof TableBusy) throw refusedTable(error);
     if (!(error instanceof CommanderError)) throw error;
@@ -42,25 +43,42 @@ function withCommand([node = '', file = '', ...rest]: readonly string[]): string
   return [node, file, ...(isOfProgram ? [] : ['start']), ...rest];
 }
 
-function program(): Command {
-  const command = new Command('stillage')
+function isHelp(word: string | undefined): boolean {
+  return word === '-h' || word === '--help';
+}
+
+/** Returns the program with the command that is named. Of the others it has what its help and its advice need: the code of all is large. */
+async function program(named: string | undefined): Promise<Command> {
+  const all = new Command('stillage')
     .description('S3-compatible object storage for your own tenants.')
     .version(packageJson.version, '-V, --version', 'print the version')
     .usage('[command] [options]');
-  for (const family of families) command.addCommand(family());
-  command.addHelpText('after', helpOnSettings(command));
-  prepare(command);
-  return withHelpStyle(command);
+  for (const { name, does, heading, load } of families) {
+    all.addCommand(name === named ? (await load())() : new Command(name).description(does).helpGroup(heading));
+  }
+  prepare(all);
+  withHelpStyle(all);
+  const terms = new Map(families.map(({ name, term }) => [name, term]));
+  return all.configureHelp({ ...all.configureHelp(), subcommandTerm: (one) => terms.get(one.name())! });
 }
 
+/** Reads what the environment says of options, and puts the variables of all commands into the help of the program. @throws UsageError */
+async function withSettings(program: Command, environment: NodeJS.ProcessEnv): Promise<void> {
+  const { settings } = await import('./settings.ts');
+  const known = settings();
+  const flags: Flags = new Map(known.map((one) => [one.envVar!, one.flags]));
+  readFlags([...known, ...optionsOf(program)], environment);
+  await warnOfUnknown(flags, environment);
+  program.addHelpText('after', helpOnSettings(flags));
+}
+
+/** The flags of options by their environment variables. */
+type Flags = ReadonlyMap<string, string>;
+
 /** Returns the environment variable of each option, and where the documentation is. */
-function helpOnSettings(command: Command): string {
-  const variables = new Map<string, string>();
-  for (const { options } of commandsOf(command)) {
-    for (const { envVar, flags } of options) if (envVar !== undefined) variables.set(envVar, flags);
-  }
-  const width = Math.max(...[...variables.keys()].map((name) => name.length)) + 2;
-  const lines = [...variables].sort(([one], [other]) => (one < other ? -1 : 1));
+function helpOnSettings(flagsOf: Flags): string {
+  const width = Math.max(...[...flagsOf.keys()].map((name) => name.length)) + 2;
+  const lines = [...flagsOf].sort(([one], [other]) => (one < other ? -1 : 1));
   return `
 Environment variables (an option on the command line takes precedence):
 ${lines.map(([name, flags]) => `  ${name.padEnd(width)}${flags}`).join('\n')}
@@ -78,17 +96,17 @@ Documentation: README.md and docs/; every setting: docs/configuration.md`;
 const otherVariables = /^STILLAGE_(?:(?:ACCESS|SECRET)_KEY|BACKUP_PASSPHRASE)$/;
 
 /** Warns of variables that no option has: a misspelt setting would otherwise be ignored in silence. Workers leave it to their primary process. */
-function warnOfUnknown(command: Command, environment: NodeJS.ProcessEnv): void {
+async function warnOfUnknown(known: Flags, environment: NodeJS.ProcessEnv): Promise<void> {
+  const { default: cluster } = await import('node:cluster');
   if (cluster.isWorker) return;
-  const known = new Set(commandsOf(command).flatMap(({ options }) => options.map(({ envVar }) => envVar)));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('STILLAGE_') || known.has(name) || otherVariables.test(name)) continue;
     process.stderr.write(`stillage: warning: ${name} is no setting and has no effect; stillage --help lists them\n`);
   }
 }
 
-function commandsOf(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(commandsOf)];
+function optionsOf(command: Command): Option[] {
+  return [...command.options, ...command.commands.flatMap(optionsOf)];
 }
 
 /** Makes commander throw instead of exiting, so that output still being written is not cut off. */
@@ -107,8 +125,8 @@ const meanings: Readonly<Record<string, boolean>> = {
  * Commander takes any value for yes.
  * @throws OperatorError for any other value
  */
-export function readFlags(command: Command, environment: NodeJS.ProcessEnv): void {
-  for (const option of command.options) {
+export function readFlags(options: readonly Option[], environment: NodeJS.ProcessEnv): void {
+  for (const option of options) {
     const { envVar: variable } = option;
     if (option.required || option.optional || variable === undefined) continue;
     const value = environment[variable];
@@ -118,5 +136,4 @@ export function readFlags(command: Command, environment: NodeJS.ProcessEnv): voi
     // Commander falls back to the default if the option has no variable.
     if (!meaning) delete (option as { envVar?: string }).envVar;
   }
-  for (const sub of command.commands) readFlags(sub, environment);
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Fault } from './faults.ts';
-import { checkedKey } from '../server/first-start/initial-key.ts';
+import { checkedKey } from '../server/first-start/accounts-file.ts';
 import { grown } from '../../shared/command-line/option.ts';
 import {
   defaultOptions,

@@ -5,14 +5,13 @@ import { second } from '../../shared/ports/durations.ts';
 import { OperatorError, UsageError } from '../../shared/errors/operator-error.ts';
 import { Log } from '../../shared/telemetry/log.ts';
 import { LogOutput } from '../../shared/telemetry/log-output.ts';
+import type { ProjectDeclaration } from '../../shared/accounts/accounts.ts';
 import { Administration } from '../../shared/accounts/administration.ts';
 import { Operators } from '../../shared/accounts/operators.ts';
 import { administrationDeps } from '../../functions/admin/deps.ts';
-import { startAdminServer, type AdminServer, type Commands } from './administration/admin-server.ts';
+import type { AdminServer, Commands } from './administration/admin-server.ts';
 import { ProgramJobs } from './administration/program-jobs.ts';
-import { serviceSettings } from './administration/service-settings.ts';
-import { localActionKinds } from './schedules/monitoring-schedule.ts';
-import { readAccountsFile } from './first-start/accounts-file.ts';
+import { localActionKinds, serviceSettings } from './administration/service-settings.ts';
 import { checkConsoleOrigins, consoleOrNone, type RunningConsole } from './console/console-server.ts';
 import { MemoryReturn } from './capacity/memory-return.ts';
 import { openToServe } from './data-directory/data-directory.ts';
@@ -44,16 +43,17 @@ const logPatience = second;
 /**
  * Runs the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. Then it finishes running requests,
  * follows the change feed to its end, and closes the table.
- * @param commands what operators may ask for over HTTP
+ * What only some services need is loaded by those, before they answer: docs/adr/0097-code-is-loaded-on-demand.md.
+ * @param loadCommands loads what operators may ask for over HTTP
  * @throws OperatorError
  */
-export async function runLocalServer(options: StartOptions, commands: Commands): Promise<void> {
+export async function runLocalServer(options: StartOptions, loadCommands: () => Promise<Commands>): Promise<void> {
   const tls = await Tls.read(options);
   checkConsoleOrigins(options);
   if (options.ephemeral && options.workers !== 1) {
     throw new UsageError('--ephemeral cannot be used with --workers: it keeps all data in the memory of one process');
   }
-  const declared = options.accounts === undefined ? undefined : await readAccountsFile(options.accounts);
+  const declared = options.accounts === undefined ? undefined : await readAccounts(options.accounts);
   const readyFile = options.readyFile === undefined ? undefined : await openReadyFile(options.readyFile);
 
   const output = new LogOutput(process.stdout, process.stdout.fd);
@@ -110,26 +110,24 @@ export async function runLocalServer(options: StartOptions, commands: Commands):
     const url = processes?.url ?? (await service.listen(handler));
     const jobs = directory && new ProgramJobs({ options, program: process.argv[1]!, clock, randomness });
     if (jobs) service.closeWith(() => jobs.stop());
-    const adminServer =
-      options.adminPort === 0
-        ? undefined
-        : await startAdminServer(options, {
-            ...{
-              commands,
-              secrets: stores.secrets,
-              telemetry: log,
-              requestId: service.composed.requestId,
-              audit: service.composed.audit,
-            },
-            operators: new Operators(
-              { table: stores.table, clock, randomness },
-              new Administration({ table: stores.table, clock, randomness }),
-            ),
-            administration: administrationDeps({
-              ...{ ...stores, clock, randomness, actionKinds: localActionKinds, jobs },
-              settings: serviceSettings({ ...options, port: Number(new URL(url).port) }),
-            }),
-          });
+    const operators = options.adminPort === 0 ? undefined : await import('./administration/admin-server.ts');
+    const adminServer = await operators?.startAdminServer(options, {
+      ...{
+        commands: await loadCommands(),
+        secrets: stores.secrets,
+        telemetry: log,
+        requestId: service.composed.requestId,
+        audit: service.composed.audit,
+      },
+      operators: new Operators(
+        { table: stores.table, clock, randomness },
+        new Administration({ table: stores.table, clock, randomness }),
+      ),
+      administration: administrationDeps({
+        ...{ ...stores, clock, randomness, actionKinds: localActionKinds, jobs },
+        settings: serviceSettings({ ...options, port: Number(new URL(url).port) }),
+      }),
+    });
     if (adminServer) closeSoon(adminServer);
     const { accounts, consoleOrigins } = service.composed;
     const own = service.tls?.own;
@@ -195,6 +193,12 @@ async function sharedStores(options: StartOptions): Promise<Stores> {
     if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new OperatorError('--blobs needs the AWS SDK, which is not installed; run: npm install @aws-sdk/client-s3');
   }
+}
+
+/** Loads what only a service with declared accounts needs, and reads them. @throws OperatorError */
+async function readAccounts(path: string): Promise<readonly ProjectDeclaration[]> {
+  const { readAccountsFile } = await import('./first-start/accounts-file.ts');
+  return readAccountsFile(path);
 }
 
 /** Resolves when the process is asked to stop. */

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LambdaApi, type Invocation } from '../cloud/lambda-api.ts';
 import { runProgram } from '../support/programs/program.ts';
@@ -108,10 +106,4 @@ describe('a deployment in the cloud', () => {
       ]);
     }
   });
-});
-
-it('a command on one machine does not load the SDK', async () => {
-  const program = await readFile(join(import.meta.dirname, '../../dist/stillage.mjs'), 'utf8');
-  expect(program).toContain('import("@aws-sdk/client-lambda")');
-  expect(program).not.toMatch(/^import .*@aws-sdk/m);
 });

@@ -145,7 +145,8 @@ function leavesBelow(family: () => Command, path: readonly string[], command: Co
   return command.commands.flatMap((one) => leavesBelow(family, [...path, one.name()], one));
 }
 
-const leaves = families.flatMap((family) => leavesBelow(family, [], family()));
+const makers = await Promise.all(families.map(({ load }) => load()));
+const leaves = makers.flatMap((make) => leavesBelow(make, [], make()));
 
 function commandOf({ path, family }: Leaf): Command {
   return path.reduce((command, name) => command.commands.find((one) => one.name() === name)!, family());

@@ -79,7 +79,7 @@ describe('the variable of an option without a value', () => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
     const command = new Command().addOption(startOption('strictRegion')).addOption(startOption('signatureV2'));
-    readFlags(command, process.env);
+    readFlags(command.options, process.env);
     return command.parse([], { from: 'user' }).opts();
   };
 

@@ -28,7 +28,10 @@ describe('the package', () => {
     const files = await filesBelow(join(project.folder, 'node_modules/stillage'));
     const kinds = new Set(
       files.map((file) =>
-        file.replace(/(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/(?:console|operators)\/).*/, '*'),
+        file.replace(
+          /(?<=^dist\/package\/).*(?=\.(?:mjs|cjs|d\.ts|json)$)|(?<=^dist\/stillage-).*(?=\.mjs$)|(?<=^dist\/(?:console|operators)\/).*/,
+          '*',
+        ),
       ),
     );
     expect([...kinds].sort()).toEqual([
@@ -45,6 +48,7 @@ describe('the package', () => {
       'dist/package/*.d.ts',
       'dist/package/*.json',
       'dist/package/*.mjs',
+      'dist/stillage-*.mjs',
       'dist/stillage.mjs',
       'package.json',
     ]);

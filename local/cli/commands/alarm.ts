@@ -18,7 +18,7 @@ import { historyTypes } from '../../../shared/monitoring/alarms/alarm-history.ts
 import { metrics, statistics } from '../../../shared/monitoring/statistics.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
-import { family, limitOfService, verb } from '../command.ts';
+import { family, limitOfService, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
@@ -132,8 +132,8 @@ interface PutOptions {
 }
 
 /** Returns `stillage alarm`. */
-export function alarmFamily(): Command {
-  return family('alarm', 'Manage alarms of monitored buckets', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb({
       name: 'list',
       does: 'List the alarms of a bucket',

@@ -10,7 +10,7 @@ import { day } from '../../../shared/ports/durations.ts';
 import { pages } from '../../../shared/storage/table/pages.ts';
 import { argument, command, optional, paged } from '../../../functions/admin/command.ts';
 import { result } from '../../../functions/admin/results.ts';
-import { verb } from '../command.ts';
+import { verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 
 /** More than any record is kept: the most of `--audit-days`, and what is forgotten later. */
@@ -55,10 +55,9 @@ export const auditCommands = {
 };
 
 /** Returns `stillage audit`. */
-export function auditCommand(): Command {
+export function commandLine(named: Named): Command {
   return verb<{ since?: number; bucket?: string; lines?: true; json?: true }>({
-    name: 'audit',
-    does: 'Show who changed identities, rights and settings, and data of buckets that are audited',
+    ...named,
     operands: [operand.optionally(operand.project)],
     options: [
       option('--since <time>', 'how far back: 90s, 1h, 7d', duration).default(undefined, '1d'),

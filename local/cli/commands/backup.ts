@@ -16,7 +16,6 @@ import { printable } from '../../../shared/telemetry/log.ts';
 import { createBackup, type BackupProgress } from '../../server/backup/create-backup.ts';
 import {
   openRepository,
-  passphraseOption,
   readPassphrase,
   refuseNested,
   target,
@@ -24,19 +23,14 @@ import {
   withTarget,
   type TargetOptions,
 } from '../backup-target.ts';
-import { family, localVerb, plainVerb } from '../command.ts';
+import { family, localVerb, plainVerb, type Named } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
 import { sparingly } from '../progress.ts';
+import { passphraseOption } from '../settings.ts';
 
 /** Returns `stillage backup`. */
-export function backupFamily(): Command {
-  return family('backup', 'Back up a data directory while its service runs, and keep the backups', [
-    createCommand(),
-    listCommand(),
-    verifyCommand(),
-    pruneCommand(),
-    passphraseCommand(),
-  ]);
+export function commandLine(named: Named): Command {
+  return family(named, [createCommand(), listCommand(), verifyCommand(), pruneCommand(), passphraseCommand()]);
 }
 
 function createCommand(): Command {

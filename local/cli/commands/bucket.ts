@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { auditBucket, auditVerb } from './bucket-audit.ts';
@@ -51,8 +51,8 @@ export const bucketCommands = {
 };
 
 /** Returns `stillage bucket`. */
-export function bucketFamily(): Command {
-  return family('bucket', 'List, empty and remove buckets, and policies that lock out their owners', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb({
       name: 'list',
       does: 'List the buckets of a project, or of all projects, with their size',

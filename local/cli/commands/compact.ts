@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { compact } from '../../server/doctor/compaction.ts';
-import { dataOption } from '../command.ts';
+import { dataOption, type Named } from '../command.ts';
 import { examplesHelp } from '../help.ts';
 import { count } from '../../../shared/command-line/report.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
@@ -15,9 +15,9 @@ interface CompactOptions {
 const progressEvery = 5000;
 
 /** Returns `stillage compact`. */
-export function compactCommand(): Command {
-  return new Command('compact')
-    .description('Give the free space of the table back to the disk, while no service runs on the data directory')
+export function commandLine({ name, does }: Named): Command {
+  return new Command(name)
+    .description(does)
     .addOption(dataOption())
     .option(
       '--item-checksums',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { namePattern } from '../../../shared/access/account-names.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
@@ -33,8 +33,8 @@ export const customerCommands = {
 };
 
 /** Returns `stillage customer`. */
-export function customerFamily(): Command {
-  return family('customer', 'Manage customers, which have projects', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb({
       name: 'create',
       does: 'Create a customer',

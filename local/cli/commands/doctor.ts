@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { examine, type DirectoryFinding, type Examined } from '../../server/doctor/examination.ts';
 import { rescue, type Rescued } from '../../server/doctor/rescue.ts';
 import { printable } from '../../../shared/telemetry/log.ts';
-import { dataOption } from '../command.ts';
+import { dataOption, type Named } from '../command.ts';
 import { examplesHelp } from '../help.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { path } from '../../../shared/command-line/option-values.ts';
@@ -19,9 +19,9 @@ interface DoctorOptions {
 const progressEvery = 5000;
 
 /** Returns `stillage doctor`. It exits with 1 if there are findings. */
-export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description('Examine the files of a data directory that does not start, or rescue what can be read')
+export function commandLine({ name, does }: Named): Command {
+  return new Command(name)
+    .description(does)
     .addOption(dataOption())
     .addOption(option('--rescue <directory>', 'copy what can be read into a new directory', path))
     .option('--json', 'print JSON')

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { shellWord } from '../../server/first-start/shell-word.ts';
-import { option, startOption } from '../../../shared/command-line/option.ts';
-import { publicUrl } from '../../../shared/command-line/option-values.ts';
-import { verb } from '../command.ts';
+import { startOption } from '../../../shared/command-line/option.ts';
+import { verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
+import { printedUrlOption } from '../settings.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
 import { newKey, result } from '../../../functions/admin/results.ts';
 
@@ -32,16 +32,11 @@ export const envCommands = {
 };
 
 /** Returns `stillage env`. */
-export function envCommand(): Command {
+export function commandLine(named: Named): Command {
   return verb<{ url?: string }>({
-    name: 'env',
-    does: 'Print the environment variables of a key for the AWS CLI and SDKs, with its secret',
+    ...named,
     operands: [operand.key],
-    options: [
-      option('--url <url>', 'endpoint to print', publicUrl)
-        .env('STILLAGE_URL')
-        .default(undefined, 'that of the service'),
-    ],
+    options: [printedUrlOption()],
     service: [
       startOption('host', 'address that the service listens on'),
       startOption('port', 'port that the service listens on'),

@@ -4,7 +4,7 @@ import type { EventRecord } from '../../../shared/events/event-record.ts';
 import { recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { argument, command, optional, Refusal } from '../../../functions/admin/command.ts';
 import { result } from '../../../functions/admin/results.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 
 const { text, object, optional: maybe } = result;
@@ -79,9 +79,9 @@ function shown({ id, webhook, reason, failed, record }: DeadLetter) {
 }
 
 /** Returns `stillage events`. */
-export function eventsFamily(): Command {
+export function commandLine(named: Named): Command {
   const id: operand.Operand = ['<id>', 'id of the event', operand.word];
-  return family('events', 'Show events that could not be delivered, and deliver them again', [
+  return family(named, [
     verb({
       name: 'list',
       does: 'List the events of a project that were given up in the last 14 days',

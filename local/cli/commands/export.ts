@@ -3,14 +3,14 @@ import { option } from '../../../shared/command-line/option.ts';
 import { bucketName } from '../../../shared/command-line/option-values.ts';
 import { s3Address } from '../../../shared/command-line/s3-address.ts';
 import { exportData } from '../../server/moving/export-data.ts';
+import type { Named } from '../command.ts';
 import { moveCommand } from '../moving.ts';
 import * as operand from '../operands.ts';
 
 /** Returns `stillage export`. */
-export function exportCommand(): Command {
+export function commandLine(named: Named): Command {
   return moveCommand({
-    name: 'export',
-    does: 'Copy buckets to any S3, with versions in their order, also while the service runs',
+    ...named,
     other: [
       '<destination>',
       's3://bucket?endpoint=https://s3.example.com&region=us-east-1; without a bucket: all of this service',

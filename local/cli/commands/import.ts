@@ -3,14 +3,14 @@ import { option } from '../../../shared/command-line/option.ts';
 import { bucketName } from '../../../shared/command-line/option-values.ts';
 import { s3Address } from '../../../shared/command-line/s3-address.ts';
 import { importData } from '../../server/moving/import-data.ts';
+import type { Named } from '../command.ts';
 import { moveCommand } from '../moving.ts';
 import * as operand from '../operands.ts';
 
 /** Returns `stillage import`. */
-export function importCommand(): Command {
+export function commandLine(named: Named): Command {
   return moveCommand({
-    name: 'import',
-    does: 'Copy buckets from any S3, with versions and their times, also while the service runs',
+    ...named,
     other: [
       '<source>',
       's3://bucket?endpoint=https://s3.example.com&region=us-east-1; without a bucket: all',

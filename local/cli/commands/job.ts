@@ -4,7 +4,7 @@ import { jobKinds, jobStates, type Job, type Jobs } from '../../../functions/adm
 import { result } from '../../../functions/admin/results.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 
 const named = { id: argument.word } as const;
@@ -53,8 +53,8 @@ const id = (): operand.Operand => ['<id>', 'id of the job', operand.word];
 const whichJob = (): operand.Operand => operand.oneOf('job', jobKinds);
 
 /** Returns `stillage job`. */
-export function jobFamily(): Command {
-  return family('job', 'Have a running service scrub, release or back up, from elsewhere', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb<{ readonly content?: true; readonly repair?: true }>({
       name: 'start',
       does: 'Start a job, which runs in a process beside the service and ends with it',

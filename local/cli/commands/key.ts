@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../../shared/accounts/account-items.ts';
 import type { NewKey } from '../../../shared/accounts/key-administration.ts';
 import { second } from '../../../shared/ports/durations.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { option } from '../../../shared/command-line/option.ts';
@@ -73,8 +73,8 @@ function isPlaceOfKeys(text: string): boolean {
 }
 
 /** Returns `stillage key`. */
-export function keyFamily(): Command {
-  return family('key', 'Manage access keys of users', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb<{ id?: string; secretFile?: string }>({
       name: 'create',
       does: 'Create an access key and print its secret',

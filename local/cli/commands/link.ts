@@ -3,7 +3,7 @@ import { checkVersionId } from '../../../shared/storage/versions/version-id.ts';
 import { option, startOption } from '../../../shared/command-line/option.ts';
 import { checked, number } from '../../../shared/command-line/option-values.ts';
 import { defaultOptions } from '../../../shared/command-line/start-options.ts';
-import { family, limitOfService, verb } from '../command.ts';
+import { family, limitOfService, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
@@ -101,12 +101,12 @@ interface Asked {
 }
 
 /** Returns `stillage link`. */
-export function linkFamily(): Command {
+export function commandLine(named: Named): Command {
   const seconds = number(
     (_, digits) => /^[1-9]\d{0,9}$/.test(digits),
     'Must be a whole number of seconds, at least 1.',
   );
-  return family('link', 'Manage public links, which let anybody read an object until they expire', [
+  return family(named, [
     verb<Asked>({
       name: 'create',
       does: 'Create a link and print its URL, which is shown only now',

@@ -10,7 +10,7 @@ import {
   sampleOf,
   type Point,
 } from '../../../shared/monitoring/statistics.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { graph } from '../graph.ts';
 import type { Report } from '../../../shared/command-line/report.ts';
@@ -113,7 +113,7 @@ interface ShowOptions {
 const units = { m: minute, h: hour, d: day, w: 7 * day } as const;
 
 /** Returns `stillage metrics`. */
-export function metricsFamily(): Command {
+export function commandLine(named: Named): Command {
   const duration = read((text, refuse) => {
     const [, number, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
     const time = Number(number) * units[(unit ?? 'm') as keyof typeof units];
@@ -122,7 +122,7 @@ export function metricsFamily(): Command {
   const moment = read(
     (text, refuse) => parseIsoDate(text) ?? refuse('Must be a time in ISO 8601, such as 2026-11-20T10:00:00Z.'),
   );
-  return family('metrics', 'Show the size of buckets over time', [
+  return family(named, [
     verb<ShowOptions>({
       name: 'show',
       does: 'Draw a graph of the size of a bucket',

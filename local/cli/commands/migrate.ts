@@ -6,7 +6,7 @@ import type { StartOptions } from '../../../shared/command-line/start-options.ts
 import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { printable } from '../../../shared/telemetry/log.ts';
 import type { Migrated, MigrationProgress } from '../../server/migration/migrate.ts';
-import { plainVerb } from '../command.ts';
+import { plainVerb, type Named } from '../command.ts';
 import { sparingly } from '../progress.ts';
 
 interface MigrateOptions extends Pick<StartOptions, 'data' | 'table' | 'blobs' | 'keyFile'> {
@@ -14,10 +14,9 @@ interface MigrateOptions extends Pick<StartOptions, 'data' | 'table' | 'blobs' |
 }
 
 /** Returns `stillage migrate`. It exits with 1 if something is damaged, so that the migration is not finished. */
-export function migrateCommand(): Command {
+export function commandLine(named: Named): Command {
   return plainVerb<MigrateOptions>({
-    name: 'migrate',
-    does: 'Copy all of a data directory to a table in PostgreSQL and a bucket, or back, while no service runs on either',
+    ...named,
     options: [
       startOption('data', 'data directory; with --back it is created, and must be missing or empty'),
       startOption('table', 'table in PostgreSQL; without --back it must be empty'),

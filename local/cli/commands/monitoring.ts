@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { recordReport } from '../../../shared/command-line/report.ts';
 import { asService } from '../../../shared/storage/version-changes/service-authorisation.ts';
@@ -28,8 +28,8 @@ async function turn({ buckets, monitoring }: AdministrationDeps, name: string, s
 }
 
 /** Returns `stillage monitoring`. */
-export function monitoringFamily(): Command {
-  return family('monitoring', 'Turn the metrics and alarms of a bucket on or off', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb({
       name: 'show',
       does: 'Show whether monitoring of a bucket is on',

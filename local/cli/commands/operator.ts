@@ -9,7 +9,7 @@ import { tableReport, time, type Column } from '../../../shared/command-line/rep
 import { second } from '../../../shared/ports/durations.ts';
 import { argument, command, optional, Refusal } from '../../../functions/admin/command.ts';
 import { result } from '../../../functions/admin/results.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import type { Operand } from '../operands.ts';
 
 const columns: readonly Column<OperatorRecord>[] = [
@@ -59,7 +59,7 @@ export const operatorCommands = {
 };
 
 /** Returns `stillage operator`. */
-export function operatorFamily(): Command {
+export function commandLine(named: Named): Command {
   const operator: Operand = ['<operator>', 'name of the operator', checked((name) => checkName('operator', name))];
   const scope = list(
     read((text, refuse) =>
@@ -67,7 +67,7 @@ export function operatorFamily(): Command {
     ),
   );
   const lifetime = duration.check(z.minimum(second, 'Must be at least 1s.'));
-  return family('operator', 'Manage operators, who administer the service over HTTP', [
+  return family(named, [
     verb<{ scope?: readonly Scope[]; lifetime?: number }>({
       name: 'create',
       does: 'Create an operator and print the token, which is shown only once',

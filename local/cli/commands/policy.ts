@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { checkPolicy, checkPolicyName } from '../../../shared/accounts/user-policies.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { tableReport } from '../../../shared/command-line/report.ts';
 import { argument, command } from '../../../functions/admin/command.ts';
@@ -39,8 +39,8 @@ const managed = (): operand.Operand => ['<policy>', 'name or ARN of a managed po
 const inline = (): operand.Operand => ['<policy>', 'name of the policy', checked(checkPolicyName)];
 
 /** Returns `stillage policy`. */
-export function policyFamily(): Command {
-  return family('policy', 'Manage the policies of users, which say what they may do', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb({
       name: 'list',
       does: 'List the policies of a user',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { checkCanonicalId, checkDisplayName, namePattern } from '../../../shared/access/account-names.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked } from '../../../shared/command-line/option-values.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time, type Report } from '../../../shared/command-line/report.ts';
@@ -85,8 +85,8 @@ function isPlaceOfProjects(text: string): boolean {
 }
 
 /** Returns `stillage project`. */
-export function projectFamily(): Command {
-  return family('project', 'Manage projects, which own buckets and objects', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb<{ id?: string; displayName?: string }>({
       name: 'create',
       does: 'Create a project of a customer',

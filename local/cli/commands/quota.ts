@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../../../shared/errors/operator-error.ts';
-import { family, limitOfService, verb } from '../command.ts';
+import { family, limitOfService, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { recordReport, type Report } from '../../../shared/command-line/report.ts';
 import { option } from '../../../shared/command-line/option.ts';
@@ -88,8 +88,8 @@ interface Asked {
 }
 
 /** Returns `stillage quota`. */
-export function quotaFamily(): Command {
-  return family('quota', 'Limit the buckets of a project, or the size of a bucket', [
+export function commandLine(named: Named): Command {
+  return family(named, [
     verb({
       name: 'show',
       does: 'Show the quota of a project or bucket, and its use',

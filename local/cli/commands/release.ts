@@ -3,17 +3,16 @@ import type { ReleasedAmount, Sweep } from '../../../shared/storage/removal/rele
 import { scrubDeps } from '../../../functions/compose/scrub.ts';
 import { freeingFirst } from '../../server/release/release-schedule.ts';
 import { OutsideRelease } from '../../server/release/outside-release.ts';
-import { localVerb } from '../command.ts';
+import { localVerb, type Named } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
 import { followingTheFeed } from '../following-the-feed.ts';
 import { count, recordReport, type Report } from '../../../shared/command-line/report.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
 
 /** Returns `stillage release`. */
-export function releaseCommand(): Command {
+export function commandLine(named: Named): Command {
   return localVerb<{ readonly data: string }>({
-    name: 'release',
-    does: 'Free the bytes of deleted and replaced versions now, whatever --release-grace says, also while the service runs',
+    ...named,
     examples: ['release', 'release --json --data /var/lib/stillage'],
     act: (deps, _, { data }) => release(deps, data),
   });

@@ -5,16 +5,10 @@ import { read } from '../../../shared/command-line/option-values.ts';
 import { count, recordReport, time } from '../../../shared/command-line/report.ts';
 import { sizeText } from '../../../shared/command-line/sizes.ts';
 import { restoreData } from '../../server/backup/restore-data.ts';
-import {
-  openRepository,
-  passphraseOption,
-  refuseNested,
-  target,
-  withTarget,
-  type TargetOptions,
-} from '../backup-target.ts';
-import { dataOption, plainVerb } from '../command.ts';
+import { openRepository, refuseNested, target, withTarget, type TargetOptions } from '../backup-target.ts';
+import { dataOption, plainVerb, type Named } from '../command.ts';
 import { sparingly } from '../progress.ts';
+import { passphraseOption } from '../settings.ts';
 
 interface RestoreOptions extends TargetOptions {
   readonly data: string;
@@ -22,12 +16,11 @@ interface RestoreOptions extends TargetOptions {
 }
 
 /** Returns `stillage restore`. */
-export function restoreCommand(): Command {
+export function commandLine(named: Named): Command {
   const data = dataOption();
   data.description = 'data directory to create; it must be missing or empty';
   return plainVerb<RestoreOptions>({
-    name: 'restore',
-    does: 'Restore a data directory from the backups in a target',
+    ...named,
     operands: [target],
     options: [
       passphraseOption(),

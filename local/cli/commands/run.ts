@@ -5,18 +5,14 @@ import { lifecycleDeps } from '../../../functions/compose/lifecycle.ts';
 import { calendarOf } from '../../server/schedules/lifecycle-schedule.ts';
 import { option, startOption } from '../../../shared/command-line/option.ts';
 import { countTo } from '../../../shared/command-line/option-values.ts';
-import { family, localVerb } from '../command.ts';
+import { family, localVerb, type Named } from '../command.ts';
 import type { Deps } from '../data-deps.ts';
 import { count, recordReport, time, type Report } from '../../../shared/command-line/report.ts';
 import { collectMetricsCommand, evaluateAlarmsCommand } from './run-monitoring.ts';
 
 /** Returns `stillage run`, which runs scheduled work now. */
-export function runFamily(): Command {
-  return family('run', 'Run scheduled work now', [
-    applyLifecycleCommand(),
-    collectMetricsCommand(),
-    evaluateAlarmsCommand(),
-  ]);
+export function commandLine(named: Named): Command {
+  return family(named, [applyLifecycleCommand(), collectMetricsCommand(), evaluateAlarmsCommand()]);
 }
 
 interface ApplyLifecycleOptions {

@@ -5,7 +5,7 @@ import { damageOfTable } from '../../server/doctor/table-check.ts';
 import { isServed } from '../../server/data-directory/service-lock.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { OutsideRelease } from '../../server/release/outside-release.ts';
-import { dataOption } from '../command.ts';
+import { dataOption, type Named } from '../command.ts';
 import { followingTheFeed } from '../following-the-feed.ts';
 import { examplesHelp } from '../help.ts';
 import { withDeps } from '../data-deps.ts';
@@ -18,10 +18,8 @@ import {
 } from '../../../shared/command-line/scrub-run.ts';
 
 /** Returns `stillage scrub`. It exits with 1 if there are findings, repaired or not. */
-export function scrubCommand(): Command {
-  const command = new Command('scrub').description(
-    'Check that table and blobs are consistent, also while the service runs',
-  );
+export function commandLine({ name, does }: Named): Command {
+  const command = new Command(name).description(does);
   return withScrubOptions(command.addOption(dataOption()))
     .option('--content', 'read and verify the bytes of all objects, too')
     .option('--status', 'only show what the background scrub of the service has read and found')

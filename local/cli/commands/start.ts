@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { Command } from 'commander';
 import { keyOfEnvironment } from '../../server/first-start/initial-key.ts';
-import { administrationCommands } from './administration-commands.ts';
 import { runLocalServer } from '../../server/server.ts';
 import type { GivenStartOptions } from '../../../shared/command-line/start-options.ts';
 import { defaultWorkers } from '../../server/processes/default-workers.ts';
 import { runWorker } from '../../server/processes/worker.ts';
+import type { Named } from '../command.ts';
 import { examplesHelp } from '../help.ts';
 import { limitsHelp } from '../../../shared/command-line/limits.ts';
 import { outliveOutput } from '../standard-output.ts';
@@ -26,8 +26,8 @@ Only in the environment, as other users of a machine can read command lines:
   STILLAGE_BACKUP_PASSPHRASE                  passphrase of the backups, if no file has it`;
 
 /** Returns `stillage start`. */
-export function startCommand(): Command {
-  const command = new Command('start').description('Run the service on this machine until SIGTERM or Ctrl-C');
+export function commandLine({ name, does }: Named): Command {
+  const command = new Command(name).description(does);
   for (const option of allStartOptions()) command.addOption(option);
   return command
     .optionsGroup('Help:')
@@ -41,7 +41,10 @@ export function startCommand(): Command {
         workers: workers ?? (given.ephemeral || given.table !== undefined ? 1 : defaultWorkers()),
       };
       if (cluster.isWorker) return runWorker(options);
-      const key = keyOfEnvironment(process.env, options);
-      await runLocalServer({ ...options, ...(key && { key }) }, administrationCommands);
+      const key = await keyOfEnvironment(process.env, options);
+      await runLocalServer({ ...options, ...(key && { key }) }, async () => {
+        const { administrationCommands } = await import('./administration-commands.ts');
+        return administrationCommands;
+      });
     });
 }

@@ -3,7 +3,7 @@ import { daysOf, monthOf } from '../../../shared/storage/table/keys/days.ts';
 import { type DayUsage, projectUsage } from '../../../shared/billing/project-usage.ts';
 import { sumOf } from '../../../shared/billing/request-meter.ts';
 import { UsageError } from '../../../shared/errors/operator-error.ts';
-import { verb } from '../command.ts';
+import { verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 import { tableReport, type Column, type Report } from '../../../shared/command-line/report.ts';
 import { option } from '../../../shared/command-line/option.ts';
@@ -46,13 +46,12 @@ interface Asked {
 type Line = Omit<DayUsage, 'day'> & { readonly day: string };
 
 /** Returns `stillage usage`. */
-export function usageCommand(): Command {
+export function commandLine(named: Named): Command {
   const calendarMonth = read((text, refuse) =>
     daysOf(text) === undefined ? refuse('Must be a year and a month, such as 2026-11.') : text,
   );
   return verb<Asked>({
-    name: 'usage',
-    does: 'Show the requests, traffic and storage of a project by day (UTC)',
+    ...named,
     operands: [operand.project],
     options: [
       option('--month <YYYY-MM>', 'month to show', calendarMonth).default(undefined, 'the current month'),

@@ -8,7 +8,7 @@ import { UsageError } from '../../../shared/errors/operator-error.ts';
 import { checkBucketName } from '../../../shared/http/bucket-name.ts';
 import { option } from '../../../shared/command-line/option.ts';
 import { checked, keyPrefix } from '../../../shared/command-line/option-values.ts';
-import { family, verb } from '../command.ts';
+import { family, verb, type Named } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import * as operand from '../operands.ts';
 import { count, recordReport, tableReport, time } from '../../../shared/command-line/report.ts';
@@ -59,12 +59,12 @@ export const userCommands = {
 };
 
 /** Returns `stillage user`. */
-export function userFamily(): Command {
+export function commandLine(named: Named): Command {
   const privileges = z.pipe(
     checked(parsePrivilege),
     z.transform((privilege) => [privilege]),
   );
-  return family('user', 'Manage users of projects', [
+  return family(named, [
     verb<{ without?: readonly string[]; bucket?: string; prefix?: string; access?: Access }>({
       name: 'create',
       does: 'Create a user of a project',

@@ -14,7 +14,7 @@ import { recordReport, tableReport, time, type Report } from '../../../shared/co
 import { accountNumber } from '../../../shared/accounts/account-numbers.ts';
 import { argument, command, Refusal, type AdministrationDeps } from '../../../functions/admin/command.ts';
 import { result } from '../../../functions/admin/results.ts';
-import { family, limitOfService, verb } from '../command.ts';
+import { family, limitOfService, verb, type Named } from '../command.ts';
 import * as operand from '../operands.ts';
 
 const named = { project: argument.text, name: argument.text } as const;
@@ -103,12 +103,12 @@ interface AddOptions {
 const secretNote = 'Messages are signed with this secret, which is shown only now:';
 
 /** Returns `stillage webhook`. */
-export function webhookFamily(): Command {
+export function commandLine(named: Named): Command {
   const batch = number(
     (value) => Number.isInteger(value) && value >= 1 && value <= maximumBatch,
     `Must be a whole number from 1 to ${maximumBatch}.`,
   );
-  return family('webhook', 'Manage the webhooks to which events of buckets are delivered', [
+  return family(named, [
     verb<AddOptions>({
       name: 'add',
       does: 'Add a webhook and print its ARN, and the secret that signs its messages',

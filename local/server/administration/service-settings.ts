@@ -1,6 +1,10 @@
 import type { ServiceSettings } from '../../../functions/admin/command.ts';
 import { defaultOptions, type StartOptions } from '../../../shared/command-line/start-options.ts';
+import type { ActionKind } from '../../../shared/monitoring/alarms/alarm-definition.ts';
 import { defaultLimits } from '../../../shared/protocol/limits.ts';
+
+/** The alarm actions available on one machine. */
+export const localActionKinds: ReadonlySet<ActionKind> = new Set(['log', 'webhook']);
 
 /** The options that the service of a data directory was started with, as far as administration needs them. */
 export type ServiceOptions = Partial<

@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import type { ProjectDeclaration } from '../../../shared/accounts/accounts.ts';
 import { namePattern, nameRule } from '../../../shared/access/account-names.ts';
+import type { InitialKey } from '../../../shared/command-line/start-options.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 
 /** A declared access key. */
-export const accessKeySchema = z.strictObject({
+const accessKeySchema = z.strictObject({
   accessKeyId: z
     .string()
     .min(1)
@@ -66,6 +67,13 @@ function place(text: string, { message }: Error): string {
   if (position === undefined) return '';
   const before = text.slice(0, Number(position)).split('\n');
   return `: line ${before.length}, column ${before.at(-1)!.length + 1}`;
+}
+
+/** Returns the key if it is valid. @param name names its source in the message @throws OperatorError otherwise */
+export function checkedKey(key: InitialKey, name: string): InitialKey {
+  const { error } = accessKeySchema.safeParse(key);
+  if (error) throw new OperatorError(`${name}: ${error.issues[0]!.path.join('.')}: ${error.issues[0]!.message}`);
+  return key;
 }
 
 function refuseRepeats(path: string, declared: readonly ProjectDeclaration[]): readonly ProjectDeclaration[] {

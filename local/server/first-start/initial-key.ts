@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Accounts, ProjectDeclaration } from '../../../shared/accounts/accounts.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
-import { accessKeySchema } from './accounts-file.ts';
 import type { InitialKey } from '../../../shared/command-line/start-options.ts';
 
 /** The project that is created if none is declared. */
@@ -13,35 +12,29 @@ const mainUser = 'admin';
  * AWS_SECRET_ACCESS_KEY. Returns undefined if there is none.
  * @throws OperatorError if the id or the secret is missing
  */
-export function keyOfEnvironment(
+export async function keyOfEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { awsCredentials }: { readonly awsCredentials: boolean },
-): InitialKey | undefined {
-  const own = keyOf(environment, 'STILLAGE_ACCESS_KEY', 'STILLAGE_SECRET_KEY');
+): Promise<InitialKey | undefined> {
+  const own = await keyOf(environment, 'STILLAGE_ACCESS_KEY', 'STILLAGE_SECRET_KEY');
   if (own || !awsCredentials) return own;
-  const key = keyOf(environment, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY');
+  const key = await keyOf(environment, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY');
   if (key) return key;
   throw new OperatorError('--aws-credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
 }
 
-function keyOf(
+async function keyOf(
   environment: Readonly<Record<string, string | undefined>>,
   idName: string,
   secretName: string,
-): InitialKey | undefined {
+): Promise<InitialKey | undefined> {
   const accessKeyId = environment[idName] ?? '';
   const secretAccessKey = environment[secretName] ?? '';
   if (accessKeyId === '' && secretAccessKey === '') return undefined;
   if (accessKeyId === '') throw new OperatorError(`${secretName} needs ${idName} as well: the id of the access key`);
   if (secretAccessKey === '') throw new OperatorError(`${idName} needs ${secretName} as well: the secret of the key`);
+  const { checkedKey } = await import('./accounts-file.ts');
   return checkedKey({ accessKeyId, secretAccessKey }, idName);
-}
-
-/** Returns the key if it is valid. @param name names its source in the message @throws OperatorError otherwise */
-export function checkedKey(key: InitialKey, name: string): InitialKey {
-  const { error } = accessKeySchema.safeParse(key);
-  if (error) throw new OperatorError(`${name}: ${error.issues[0]!.path.join('.')}: ${error.issues[0]!.message}`);
-  return key;
 }
 
 /** Returns the declaration of the project `main@local`, which may exist already. */

@@ -9,7 +9,7 @@ import { ExactQuotas } from '../../../shared/storage/quotas/exact-quotas.ts';
 import { countedByQuota } from '../../../shared/storage/quotas/quotas.ts';
 import type { DataDirectory } from '../data-directory/data-directory.ts';
 import { managedKey } from '../first-start/managed-key.ts';
-import { localActionKinds } from '../schedules/monitoring-schedule.ts';
+import { localActionKinds } from '../administration/service-settings.ts';
 
 export interface MovingDeps extends DataDirectory {
   readonly clock: Clock;

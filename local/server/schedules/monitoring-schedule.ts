@@ -2,15 +2,11 @@ import { Webhooks } from '../../../shared/adapters/system/webhooks.ts';
 import { samplingTime } from '../../../shared/monitoring/resolutions.ts';
 import type { Notifier } from '../../../shared/ports/notifier.ts';
 import type { Telemetry } from '../../../shared/ports/telemetry.ts';
-import type { ActionKind } from '../../../shared/monitoring/alarms/alarm-definition.ts';
 import { collectMetrics, type CollectionDeps } from '../../../shared/monitoring/collect-metrics.ts';
 import { evaluateAlarms, type EvaluationDeps } from '../../../shared/monitoring/alarms/evaluate-alarms.ts';
 import { LogNotifier, NotifierByScheme } from '../../../shared/telemetry/notifiers.ts';
 import { onTheClock } from './schedule.ts';
 import type { StartOptions } from '../../../shared/command-line/start-options.ts';
-
-/** The alarm actions available on one machine. */
-export const localActionKinds: ReadonlySet<ActionKind> = new Set(['log', 'webhook']);
 
 /** Returns the notifier for alarm actions on one machine. */
 export function localNotifier(telemetry: Telemetry, allowed: readonly string[], stopping?: AbortSignal): Notifier {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -42,10 +42,15 @@ export async function programBeforeLocks(): Promise<FormerRelease> {
   for (const name of ['bin', 'dist', 'package.json'])
     await cp(join(root, name), join(folder, name), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const bundle = join(folder, 'dist/stillage.mjs');
-  const text = await readFile(bundle, 'utf8');
   const known = 'knownLayout = lockedLayout;';
-  if (!text.includes(known)) throw new Error(`${bundle} has no ${known}`);
-  await writeFile(bundle, text.replace(known, 'knownLayout = identityLayout;'));
+  const bundles = (await readdir(join(folder, 'dist'))).filter((name) => /^stillage.*\.mjs$/.test(name));
+  let isChanged = false;
+  for (const bundle of bundles.map((name) => join(folder, 'dist', name))) {
+    const text = await readFile(bundle, 'utf8');
+    if (!text.includes(known)) continue;
+    await writeFile(bundle, text.replace(known, 'knownLayout = identityLayout;'));
+    isChanged = true;
+  }
+  if (!isChanged) throw new Error(`the program has no ${known}`);
   return { root: folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
