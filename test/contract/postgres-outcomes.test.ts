@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PostgresTable } from '../../shared/adapters/postgres/postgres-table.ts';
 import type { Change, WriteOutcome } from '../../shared/ports/key-value-table.ts';
-import { encodeItemKey } from '../../shared/adapters/embedded/table/item-key.ts';
-import { encodeItem } from '../../shared/adapters/embedded/table/item-encoding.ts';
+import { encodeItemKey } from '../../shared/adapters/encoded-table/item-key.ts';
+import { encodeItem } from '../../shared/adapters/encoded-table/item-encoding.ts';
 import { CuttingProxy } from '../support/storage/cutting-proxy.ts';
 import { startPostgres, type Postgres } from '../support/storage/postgres.ts';
 

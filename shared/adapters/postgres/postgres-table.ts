@@ -18,7 +18,7 @@ import type {
   WriteOptions,
   WriteOutcome,
 } from '../../ports/key-value-table.ts';
-import { decodeItem } from '../embedded/table/item-encoding.ts';
+import { decodeItem } from '../encoded-table/item-encoding.ts';
 import {
   decodeItemKey,
   decodeSortKey,
@@ -27,8 +27,8 @@ import {
   rangesOf,
   restOf,
   type KeyRange,
-} from '../embedded/table/item-key.ts';
-import { stepsOf, type Step } from '../embedded/table/write-steps.ts';
+} from '../encoded-table/item-key.ts';
+import { stepsOf, type Step } from '../encoded-table/write-steps.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';
 import { isBusy, isConnectionLost } from './failures.ts';
 import { FeedHorizon } from './feed-horizon.ts';
