@@ -44,6 +44,7 @@ export function lookedUpEvent(record: AuditRecord, region: string, project: Look
     ...(bucket === undefined || key === undefined
       ? []
       : [{ ResourceType: 'AWS::S3::Object', ResourceName: `arn:aws:s3:::${bucket}/${key}` }]),
+    ...(record.source === 's3' ? [] : identitiesIn(record.given)),
   ];
   return {
     EventId: id,
@@ -58,6 +59,24 @@ export function lookedUpEvent(record: AuditRecord, region: string, project: Look
     Resources: resources,
     CloudTrailEvent: JSON.stringify(shown),
   };
+}
+
+/** What the parameters of IAM and STS name. */
+const identityTypes = {
+  userName: 'AWS::IAM::User',
+  groupName: 'AWS::IAM::Group',
+  roleName: 'AWS::IAM::Role',
+  roleArn: 'AWS::IAM::Role',
+  policyArn: 'AWS::IAM::Policy',
+  accessKeyId: 'AWS::IAM::AccessKey',
+  openIDConnectProviderArn: 'AWS::IAM::OIDCProvider',
+} as const;
+
+function identitiesIn(given: AuditRecord['given'] = {}): LookedUpEvent['Resources'] {
+  return Object.entries(identityTypes).flatMap(([name, ResourceType]) => {
+    const ResourceName = given[name];
+    return typeof ResourceName === 'string' ? [{ ResourceType, ResourceName }] : [];
+  });
 }
 
 /** https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-event-reference-user-identity.html */

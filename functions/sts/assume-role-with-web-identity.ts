@@ -1,7 +1,7 @@
 import { assumedByToken } from '../../shared/documents/sts.ts';
 import { S3Error } from '../../shared/errors/s3-error.ts';
 import { defineOpenAction } from '../../shared/protocol/query-api/action.ts';
-import { refused, text } from '../../shared/protocol/query-api/parameters.ts';
+import { refused, secret, text } from '../../shared/protocol/query-api/parameters.ts';
 import { accountOf, assuming, findRole, sessionOf, trustedBy } from './assume-role.ts';
 import { verifiedIdentity } from './web-identity.ts';
 
@@ -11,7 +11,7 @@ import { verifiedIdentity } from './web-identity.ts';
  */
 export const assumeRoleWithWebIdentity = defineOpenAction({
   name: 'AssumeRoleWithWebIdentity',
-  parameters: { ...assuming, WebIdentityToken: text({ least: 4, most: 20_000 }), ProviderId: refused },
+  parameters: { ...assuming, WebIdentityToken: secret(text({ least: 4, most: 20_000 })), ProviderId: refused },
   act: async (input, context) => {
     // The token comes first: strangers without one learn nothing of which roles there are, nor which accounts.
     const account = await accountOf(input.RoleArn, context);

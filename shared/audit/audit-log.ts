@@ -9,7 +9,7 @@ import { beginningOf, dayOf } from '../storage/table/keys/days.ts';
 import { writeToken } from '../storage/table/keys/ids.ts';
 import { partitionPages } from '../storage/table/pages.ts';
 import { bestEffort, settled } from '../storage/table/settled.ts';
-import { tamed, type Act, type Auditor, type AuditRecord } from './audit-record.ts';
+import { shortened, tamed, type Act, type Auditor, type AuditRecord } from './audit-record.ts';
 
 /** Records of a category that wait at most: as many as come in a second of what may come most. */
 const maxWaiting = 1000;
@@ -18,7 +18,7 @@ const maxRefused = 20;
 /** Records of requests for data that a process takes in a second, and how many of these may be of refused ones. */
 const maxData = 1000;
 const maxRefusedData = 200;
-/** Characters of the arguments of a command that are kept. */
+/** Characters of the arguments of a command, or of the parameters of an action, that are kept. */
 const maxGiven = 8 * 1024;
 /** Records of one write: a transaction of any table takes them, twice each. */
 const batch = 25;
@@ -71,7 +71,7 @@ export class AuditLog implements Auditor {
     if (act.data !== undefined) this.#waitingData += 1;
     const { address, agent, key, bucket } = act;
     const texts = { address: tamed(address), agent: tamed(agent), key: tamed(key), bucket: tamed(bucket) };
-    const given = JSON.stringify(act.given ?? null).length > maxGiven ? { tooLong: true } : act.given;
+    const given = [act.given, shortened(act.given), { tooLong: true }].find((some) => sizeOf(some) <= maxGiven);
     this.#waiting.push({ ...act, ...texts, given, time, id: writeToken(randomness) });
   }
 
@@ -204,6 +204,10 @@ export interface AuditPage {
 export function isAuditPlace(text: string): boolean {
   const [, today] = /^(\d{4}-\d\d-\d\d) [\w-]{1,64}$/.exec(text) ?? [];
   return today !== undefined && !Number.isNaN(beginningOf(today));
+}
+
+function sizeOf(given: Act['given']): number {
+  return JSON.stringify(given ?? null).length;
 }
 
 /** Items that a page looks at. */

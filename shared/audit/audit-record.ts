@@ -26,7 +26,7 @@ export interface AuditRecord {
   readonly key?: string | undefined;
   /** The canonical id of the project that it concerns: that of the bucket's owner, or of the user. */
   readonly project?: string | undefined;
-  /** What a command was given, without secrets. */
+  /** What a command was given, or the parameters of an action of IAM or STS as CloudTrail names them, without secrets. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
   /** Set of a request for the data of a bucket, if it asked for that: what the request does with it. */
   readonly data?: 'read' | 'write' | undefined;
@@ -48,6 +48,15 @@ const maxText = 1024;
 /** Returns a text of a client without what could be taken for another record, and not longer than one needs. */
 export function tamed(text: string | undefined): string | undefined {
   return text?.slice(0, maxText).replaceAll(/[\p{Cc}\u2028\u2029]/gu, '\ufffd');
+}
+
+/** Returns what was given with the beginnings of its texts alone. */
+export function shortened(given: Act['given']): Act['given'] {
+  if (given === undefined) return undefined;
+  const text = JSON.stringify(given, (_, value: unknown) =>
+    typeof value === 'string' ? value.slice(0, maxText) : value,
+  );
+  return JSON.parse(text) as Act['given'];
 }
 
 /**

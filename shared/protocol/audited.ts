@@ -16,13 +16,10 @@ const ofRights: ReadonlySet<string> = new Set<OperationName>([
   'DeletePublicLink',
 ]);
 
-/** The operations of S3 that are taken down: those that change buckets, their settings, webhooks, and rights. */
+/** The operations of S3 that are taken down: those that change buckets, their settings, and rights. */
 export const auditedOperations: ReadonlySet<string> = new Set(
-  routes.flatMap(({ on, method, operation, api }) =>
-    ((on === 'bucket' || (on === 'service' && api === undefined)) &&
-      /^(?:PUT|POST|DELETE)$/.test(method) &&
-      !ofData.has(operation)) ||
-    ofRights.has(operation)
+  routes.flatMap(({ on, method, operation }) =>
+    (on === 'bucket' && /^(?:PUT|POST|DELETE)$/.test(method) && !ofData.has(operation)) || ofRights.has(operation)
       ? [operation]
       : [],
   ),
@@ -66,7 +63,7 @@ export function actOf(request: RequestMessage, trace: RequestTrace, status: numb
     bucket: bucket?.name ?? (address && 'bucket' in address ? address.bucket : undefined),
     key: address && 'key' in address ? address.key : undefined,
     project: bucket?.project ?? user?.project.id,
-    ...(address?.kind === 'service' && given({ name: target?.query.get('name') })),
+    given: trace.given,
     error: code ?? (status >= 400 ? String(status) : undefined),
   };
 }

@@ -139,8 +139,8 @@ export type Context<On extends Level, Body> = Services & {
   readonly requestId: string;
   /** Aborted when the client is gone: what only reads for it is abandoned. */
   readonly signal: AbortSignal;
-  /** Names the action of another API that is performed, for the log and the metrics. */
-  readonly performs: (action: string) => void;
+  /** Names the action of another API that is performed, for the log and the metrics, and its parameters, for the audit log. */
+  readonly performs: (action: string, given: Readonly<Record<string, unknown>>) => void;
   /** The result of the operation's questions, without which repositories change nothing. */
   readonly authorisation: AuthorisationOf<On, Body>;
 } & (On extends 'service' | 'internal' ? { readonly bucket?: Bucket | undefined } : { readonly bucket: Bucket }) &

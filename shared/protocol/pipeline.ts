@@ -306,7 +306,7 @@ export class Pipeline {
       concerns,
       requestId: trace.requestId,
       signal,
-      performs: (action) => void (trace.operation = action),
+      performs: (action, given) => void Object.assign(trace, { operation: action, given }),
     };
     const output: unknown = await refusing(operation.act(input, Object.assign(context, read)));
     if ((bucket?.logging ?? bucket?.audited) && operation.deletionsOf) trace.deletions = operation.deletionsOf(output);

@@ -86,6 +86,17 @@ describe.runIf(isAdministered)('LookupEvents', () => {
     });
   });
 
+  it('shows of an act of IAM whom and what it was about, with its parameters', async () => {
+    await newUser(policy);
+    const about = (type: string, ResourceName: string) => ({ ResourceType: `AWS::IAM::${type}`, ResourceName });
+    const user = `user-${names}`;
+    const attached = await untilFound(async () => (await events(where('ResourceName', user))).at(-2));
+    expect(attached.EventName).toBe('AttachUserPolicy');
+    expect(attached.Resources).toEqual([about('User', user), about('Policy', policy)]);
+    const { requestParameters } = JSON.parse(attached.CloudTrailEvent) as { readonly requestParameters: unknown };
+    expect(requestParameters).toEqual({ userName: user, policyArn: policy });
+  });
+
   it('finds by one attribute', async () => {
     const count = async (key: string, value: string): Promise<number> => (await events(where(key, value))).length;
     const all = await events();

@@ -31,9 +31,10 @@ export interface Ratios {
 }
 
 /**
- * Measures the services of two checkouts in one run, in turns: another one, twice, so that it is seen what the run itself makes of a difference, and this directory as it
- * is. The other is removed at the end if it was created. Prints a table of Markdown, or JSON. Sets the exit code to 1 if a request failed here, or takes more processor
- * time than `limit` and the noise allow.
+ * Measures the services of two checkouts in one run, in turns: another one, twice, so that it is seen what the run itself makes of a difference,
+ * and this directory as it is. It is started and measured between the two: who comes earlier may find another machine. The other checkout is
+ * removed at the end if it was created. Prints a table of Markdown, or JSON. Sets the exit code to 1 if a request failed here, or takes more
+ * processor time than `limit` and the noise allow.
  */
 export async function benchCompare(checkout: Checkout, options: CompareOptions): Promise<void> {
   const { json, workers, limit } = options;
@@ -42,13 +43,14 @@ export async function benchCompare(checkout: Checkout, options: CompareOptions):
   const all: Comparison[] = [];
   const servers: BenchServer[] = [];
   try {
-    for (const name of [checkout.name, `${checkout.name}, again`])
-      servers.push(await startStillage({ name, root: checkout.directory, workers, withHttps }));
+    const base = { root: checkout.directory, workers, withHttps };
+    servers.push(await startStillage({ ...base, name: checkout.name }));
     servers.push(await startStillage({ name: 'here', workers, withHttps }));
+    servers.push(await startStillage({ ...base, name: `${checkout.name}, again` }));
     if (!json)
       console.log(tableHead(['case', checkout.name, 'here', 'rate', 'p99', 'processor time', 'noise of each']));
     for await (const { results } of measureCases(servers, chosen, options)) {
-      const comparison = comparisonOf([results[0]!, results[1]!], results[2]!);
+      const comparison = comparisonOf([results[0]!, results[2]!], results[1]!);
       all.push(comparison);
       if (!json) console.log(tableRow(cellsOf(comparison)));
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PostgresTable } from '../../shared/adapters/postgres/postgres-table.ts';
 import { TableBusy, type Change, type WriteOutcome } from '../../shared/ports/key-value-table.ts';
@@ -27,8 +27,11 @@ describe('PostgresTable, without an answer', () => {
   let table: PostgresTable;
   let schemas = 0;
   beforeAll(async () => {
-    // Nothing but the tests takes numbers of transactions or writes them down: no standby, no vacuum, no checkpoint.
-    const quiet = ['wal_level=minimal', 'max_wal_senders=0', 'autovacuum=off', 'checkpoint_timeout=1h'];
+    // Nothing but the tests takes numbers of transactions or writes them down: no standby, no vacuum, no checkpoint, no background writer.
+    const quiet = [
+      ...['wal_level=minimal', 'max_wal_senders=0', 'autovacuum=off', 'checkpoint_timeout=1h'],
+      'bgwriter_lru_maxpages=0',
+    ];
     postgres = await startPostgres(...quiet.flatMap((setting) => ['-c', setting]));
   });
   afterAll(() => postgres?.stop());
@@ -64,6 +67,16 @@ describe('PostgresTable, without an answer', () => {
     return { outcome };
   }
 
+  /** Carries out queries, each in a transaction of its own, past the proxy. @returns the rows of the last */
+  async function queried<Row extends QueryResultRow>(...queries: readonly string[]): Promise<readonly Row[]> {
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    let rows: readonly Row[] = [];
+    for (const query of queries) ({ rows } = await client.query<Row>(query));
+    await client.end();
+    return rows;
+  }
+
   it('is written, if it was committed', async () => {
     const { outcome } = await cutBefore('answer');
     proxy.mend();
@@ -95,13 +108,17 @@ describe('PostgresTable, without an answer', () => {
   });
 
   it('is unknown after a crash, if another transaction was given its number', async () => {
+    // It would put the number of the transaction on the disk, five times a second.
+    const [walWriter] = await queried<{ pid: number }>(
+      `select pid from pg_stat_activity where backend_type = 'walwriter'`,
+    );
+    process.kill(walWriter!.pid, 'SIGSTOP');
     const { outcome } = await cutBefore('change');
-    await postgres.kill();
+    const killed = postgres.kill();
+    for (const signal of ['SIGQUIT', 'SIGCONT'] as const) process.kill(walWriter!.pid, signal);
+    await killed;
     await postgres.restart();
-    const client = new Client({ connectionString: postgres.url });
-    await client.connect();
-    for (let n = 0; n < 20; n += 1) await client.query('select pg_current_xact_id()');
-    await client.end();
+    await queried(...Array.from({ length: 20 }, () => 'select pg_current_xact_id()'));
     proxy.mend();
     expect(await outcome).toEqual({ outcome: 'unknown' });
     expect(await table.get(key)).toEqual({ n: 1 });

@@ -20,7 +20,6 @@ function commitBy(
     changes: readonly Change[],
   ) => Promise<WriteOutcome>,
 ): void {
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called on a table
   const writeTo = tables.write;
   tables.write = function (given, givenConditions, options) {
     const write: Tables['write'] = (changes, conditions) => writeTo.call(this, changes, conditions, options);
@@ -40,7 +39,6 @@ export const plantedFaults = {
     }),
 
   'a read is answered from a cache': (tables: Tables) => {
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called on a table
     const { get } = tables;
     const cached = new Map<string, { readonly item: Attributes | undefined; readonly until: number }>();
     tables.get = async function (key) {
@@ -71,7 +69,6 @@ export const plantedFaults = {
   },
 
   'a listing omits the newest key': (tables: Tables) => {
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called on a table
     const { query, write } = tables;
     const newest = new Map<string, string>();
     tables.write = async function (changes, conditions, options) {

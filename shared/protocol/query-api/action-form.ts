@@ -41,6 +41,38 @@ export class ActionForm {
   has(name: string): boolean {
     return this.#names.has(name);
   }
+
+  /** Returns some parameters as CloudTrail shows them: `Tags.member.1.Key` is in the member `key` of the first of `tags`. */
+  shown(names: ReadonlySet<string>): Readonly<Record<string, unknown>> {
+    const parts = [...this.#values].map(([name, value]): Part => ({ path: name.split('.'), value }));
+    return membersOf(parts.filter(({ path }) => names.has(path[0]!)));
+  }
+}
+
+/** A value, and where it belongs. */
+interface Part {
+  readonly path: readonly string[];
+  readonly value: string;
+}
+
+function membersOf(parts: readonly Part[]): Readonly<Record<string, unknown>> {
+  const members = new Map<string, Part[]>();
+  for (const { path, value } of parts) {
+    const [name = '', ...rest] = path;
+    const shown = name.charAt(0).toLowerCase() + name.slice(1);
+    const its = members.get(shown) ?? [];
+    members.set(shown, its);
+    its.push({ path: rest, value });
+  }
+  return Object.fromEntries([...members].map(([name, its]) => [name, valueOf(its)]));
+}
+
+function valueOf(parts: readonly Part[]): unknown {
+  const whole = parts.find(({ path }) => path.length === 0);
+  if (whole) return whole.value;
+  const members = membersOf(parts);
+  const [list] = Object.keys(members).length === 1 ? [members['member']] : [];
+  return typeof list === 'object' && list !== null ? Object.values(list) : members;
 }
 
 export function invalid(message: string, cause?: unknown): S3Error {

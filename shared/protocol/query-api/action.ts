@@ -8,7 +8,7 @@ import type { ImplementedName } from '../operation-table.ts';
 import { defineOperation, type Context, type DocumentBody, type Needs } from '../operation.ts';
 import { ActionForm } from './action-form.ts';
 import { apis } from './apis.ts';
-import { readParameters, type Parameters } from './parameters.ts';
+import { readParameters, shownParameters, type Parameters } from './parameters.ts';
 
 /** Who signed the request. */
 export interface Signer extends User {
@@ -83,7 +83,7 @@ export function defineApi(definition: {
       const asked = { action: document.get('Action') ?? '', version: document.get('Version') ?? '' };
       const action = asked.version === version ? byName.get(asked.action) : undefined;
       if (action === undefined) throw notFound(asked);
-      context.performs(action.name);
+      context.performs(action.name, shownParameters(action.parameters, document));
       const perform = async (): Promise<unknown> => {
         if ('isOpen' in action) return action.act(readParameters(action.parameters, document), context);
         if (caller.kind !== 'user') throw new S3Error('MissingAuthenticationToken');

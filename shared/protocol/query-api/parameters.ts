@@ -5,6 +5,10 @@ import { invalid } from './action-form.ts';
 export interface Parameter<Value> {
   /** @throws S3Error ValidationError */
   read(this: void, form: ActionForm, name: string): Value;
+  /** The name that requests have for it, if it is another one. */
+  readonly called?: string;
+  /** True: its value is written down nowhere. */
+  readonly isSecret?: boolean;
 }
 
 /** The parameters of an action, by the names that requests have for them. */
@@ -78,7 +82,21 @@ export function list<Value>(parameter: Parameter<Value>, most: number): Paramete
 
 /** A parameter that requests have another name for than the action. */
 export function called<Value>(name: string, parameter: Parameter<Value>): Parameter<Value> {
-  return { read: (form) => parameter.read(form, name) };
+  return { ...parameter, called: name, read: (form) => parameter.read(form, name) };
+}
+
+/** A parameter whose value is written down nowhere. */
+export function secret<Value>(parameter: Parameter<Value>): Parameter<Value> {
+  return { ...parameter, isSecret: true };
+}
+
+/** Returns the parameters of an action that a request has, as texts, for those who ask later who did what: none that is secret. */
+export function shownParameters(
+  parameters: Readonly<Record<string, Parameter<unknown>>>,
+  form: ActionForm,
+): Readonly<Record<string, unknown>> {
+  const shown = Object.entries(parameters).filter(([, { isSecret }]) => isSecret !== true);
+  return form.shown(new Set(shown.map(([name, { called: other }]) => other ?? name)));
 }
 
 /** One of these words. */

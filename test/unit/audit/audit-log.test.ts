@@ -43,12 +43,19 @@ describe('the audit log', () => {
 
   it('takes a record down once, with texts that are no other records, and not too long', async () => {
     const { log, table, clock } = world();
-    log.record({ ...act, key: 'a\nb\u2028c', agent: 'x'.repeat(5000), given: { document: 'y'.repeat(50_000) } });
+    log.record({
+      ...act,
+      key: 'a\nb\u2028c',
+      agent: 'x'.repeat(5000),
+      given: { name: 'a', document: 'y'.repeat(50_000) },
+    });
+    log.record({ ...act, given: { names: Array.from({ length: 20 }, () => 'z'.repeat(2000)) } });
     await log.flush();
     await log.flush();
     const { records } = await auditPage(table, { from: 0, to: clock.now() });
-    expect(records).toHaveLength(1);
-    expect(records[0]).toMatchObject({ key: 'a\ufffdb\ufffdc', agent: 'x'.repeat(1024), given: { tooLong: true } });
+    expect(records).toHaveLength(2);
+    expect(records[0]).toMatchObject({ key: 'a\ufffdb\ufffdc', agent: 'x'.repeat(1024) });
+    expect(records.map(({ given }) => given)).toEqual([{ name: 'a', document: 'y'.repeat(1024) }, { tooLong: true }]);
   });
 
   it('takes refused acts twenty to a second, all others, and counts what it leaves out', async () => {
