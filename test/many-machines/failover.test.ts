@@ -46,7 +46,10 @@ class Traffic {
     this.#bucket = bucket;
     this.#clients = clients;
     const keys = Array.from({ length: numberOfKeys }, (_, key) => `key ${key}`);
-    const loops = keys.flatMap((key, at) => [this.#write(key, this.#client(at)), this.#reads(key, this.#client(at + 1))]);
+    const loops = keys.flatMap((key, at) => [
+      this.#write(key, this.#client(at)),
+      this.#reads(key, this.#client(at + 1)),
+    ]);
     this.#running = Promise.all(loops);
   }
 
@@ -98,7 +101,8 @@ class Traffic {
     try {
       await request();
     } catch (error) {
-      this.failures.add((error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata?.httpStatusCode);
+      const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+      this.failures.add($metadata?.httpStatusCode);
     }
   }
 }

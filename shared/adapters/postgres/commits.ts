@@ -12,8 +12,8 @@ const success = '00000';
  */
 export async function committed<Result>(client: Client, statements: () => Promise<Result>): Promise<Result> {
   let warning: string | undefined;
-  const note = ({ code, message }: { readonly code: string | undefined; readonly message: string | undefined }): void => {
-    if (code !== success) warning = message ?? code;
+  const note = (notice: { readonly code: string | undefined; readonly message: string | undefined }): void => {
+    if (notice.code !== success) warning = notice.message ?? notice.code;
   };
   client.on('notice', note);
   try {
