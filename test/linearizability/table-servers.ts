@@ -41,13 +41,13 @@ interface TableServersOptions {
  * pipeline with its table; the blobs are those of all servers.
  */
 class TableServer {
+  /** What its connections are called in the database. */
+  readonly name: string;
   /** Its problems that no lost connection explains. */
   readonly problems: readonly unknown[];
   readonly #table: PostgresTable;
   readonly #proxy: CuttingProxy;
   readonly #pipeline: PipelineInProcess<RecentTable>;
-  /** What its connections are called in the database. */
-  readonly name: string;
   /** Of the requests in progress. */
   readonly #rejections = new Set<(error: Error) => void>();
 
