@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /**
  * The programs: their sources, and the packages that are loaded from node_modules rather than bundled. lmdb has a native library, and
  * few who start the service on one machine need the SDKs of the cloud or the client of PostgreSQL. What the program loads on demand is in files
- * of its own, as compiling all of its code took longer than most commands: docs/adr/0097-code-is-loaded-on-demand.md. The byte lane and its scrub are single files with everything.
+ * of its own, as compiling all of its code took longer than most commands: docs/adr/0095-code-is-loaded-on-demand.md. The byte lane and its scrub are single files with everything.
  */
 export const programs = {
   stillage: { source: 'local/cli/program.ts', external: ['lmdb', 'pg', '@aws-sdk/*'], isSplit: true },

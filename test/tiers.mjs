@@ -38,6 +38,8 @@ export const longForm = [
   'test/cli/doctor-damaged-pages',
   'test/cli/emptying',
   'test/many-machines/round-trips-table',
+  'test/many-machines/pooler',
+  'test/many-machines/failover',
 ];
 
 /** What the gate runs against a deployment in the cloud as its templates describe it: vitest.cloud.config.ts. */

@@ -43,7 +43,7 @@ const logPatience = second;
 /**
  * Runs the service of the program on one machine, with its log on standard output, until SIGTERM or SIGINT. Then it finishes running requests,
  * follows the change feed to its end, and closes the table.
- * What only some services need is loaded by those, before they answer: docs/adr/0097-code-is-loaded-on-demand.md.
+ * What only some services need is loaded by those, before they answer: docs/adr/0095-code-is-loaded-on-demand.md.
  * @param loadCommands loads what operators may ask for over HTTP
  * @throws OperatorError
  */

@@ -181,25 +181,30 @@ export class Accounts implements AccessKeys, Projects {
   }
 
   async #read(accessKeyId: string): Promise<Found | undefined> {
-    const item = await this.#table.get(accountKey.accessKey(accessKeyId));
-    if (item === undefined || item['inactive'] === true) return undefined;
-    const id = item['project'] as string;
-    const name = item['user'] as string;
-    const [projectItem, userItem] = await Promise.all([
-      // Remembered for as long as the key: that nothing has changed is then known without a read.
-      recently(this.#table, accountKey.project(id), 0),
+    const key = accountKey.accessKey(accessKeyId);
+    const found = await this.#table.get(key);
+    if (found === undefined) return undefined;
+    const id = found['project'] as string;
+    const name = found['user'] as string;
+    const projectItem = await this.#projectItem(id);
+    if (projectItem === undefined) return undefined;
+    const customer = accountKey.customer(projectItem['customer'] as string);
+    const [item, userItem, customerItem] = await Promise.all([
+      // Once more: only what is read after the token is remembered under it.
+      this.#table.freeChecks ? this.#table.get(key) : found,
       this.#table.get(accountKey.user(id, name)),
+      this.#table.get(customer),
     ]);
-    if (projectItem === undefined || userItem === undefined) return undefined;
-    const [customerItem, rights] = await Promise.all([
-      this.#table.get(accountKey.customer(projectItem['customer'] as string)),
-      readRights(
-        this.#policies.of(id, projectItem['r']),
-        id,
-        decodeCarriedByUser(userItem),
-        projectItem['root'] === name,
-      ),
-    ]);
+    if (item === undefined || item['inactive'] === true) return undefined;
+    // The key has got another owner meanwhile: its user was renamed.
+    if (item['project'] !== id || item['user'] !== name) return this.#read(accessKeyId);
+    if (userItem === undefined) return undefined;
+    const rights = await readRights(
+      this.#policies.of(id, projectItem['r']),
+      id,
+      decodeCarriedByUser(userItem),
+      projectItem['root'] === name,
+    );
     const secret = Buffer.from(await this.#secrets.open(item['secret'] as Uint8Array, accessKeyId)).toString();
     return {
       ends: (item['until'] as number | undefined) ?? Infinity,
@@ -217,27 +222,35 @@ export class Accounts implements AccessKeys, Projects {
           rights,
         },
         unchanged: [
-          { key: accountKey.accessKey(accessKeyId), expect: asRead(item) },
+          { key, expect: asRead(item) },
           { key: accountKey.user(id, name), expect: asRead(userItem) },
           { key: accountKey.project(id), expect: asRead(projectItem) },
-          { key: accountKey.customer(projectItem['customer'] as string), expect: asRead(customerItem) },
+          { key: customer, expect: asRead(customerItem) },
         ],
         suspended: [item, userItem, projectItem, customerItem].some((one) => one?.['suspended'] === true),
       },
     };
   }
 
+  /**
+   * Reads the item of a project, with the token under which whoever is in it is remembered. It must come first: every change by IAM gives
+   * another token, so that what is read afterwards is as of this token, or is found to be out of date. It is itself remembered for as long:
+   * that nothing has changed is then known without a read.
+   */
+  #projectItem(id: string): Promise<Attributes | undefined> {
+    return recently(this.#table, accountKey.project(id), 0);
+  }
+
   async #readRole(project: string, name: string): Promise<Found | undefined> {
-    const [projectItem, item] = await Promise.all([
-      recently(this.#table, accountKey.project(project), 0),
-      this.#table.get(accountKey.role(project, name)),
-    ]);
-    if (projectItem === undefined || item === undefined) return undefined;
+    const projectItem = await this.#projectItem(project);
+    if (projectItem === undefined) return undefined;
     const customer = accountKey.customer(projectItem['customer'] as string);
-    const [customerItem, rights] = await Promise.all([
+    const [item, customerItem] = await Promise.all([
+      this.#table.get(accountKey.role(project, name)),
       this.#table.get(customer),
-      readRights(this.#policies.of(project, projectItem['r']), project, decodeCarriedByRole(item)),
     ]);
+    if (item === undefined) return undefined;
+    const rights = await readRights(this.#policies.of(project, projectItem['r']), project, decodeCarriedByRole(item));
     return {
       ends: Infinity,
       token: projectItem['r'],

@@ -129,6 +129,19 @@ const allowed: Readonly<Record<Folder, readonly Folder[]>> = {
   infra: ['shared/protocol', 'functions/cloud/edge'],
 };
 
+/** Which parts of the adapters may import which others. What engines have in common belongs to none of them. */
+const allowedAdapters: Readonly<Record<string, readonly string[]>> = {
+  'encoded-table': [],
+  system: [],
+  cloud: [],
+  postgres: ['encoded-table'],
+  embedded: ['encoded-table', 'system'],
+  // Its blobs are in files of the same kind, which have no names.
+  ephemeral: ['encoded-table', 'system', 'embedded'],
+  // A directory that is a target is made durable as that of the service is.
+  targets: ['embedded'],
+};
+
 describe('who may import whom', () => {
   it('is held by every import', () => {
     const broken = imports
@@ -172,6 +185,16 @@ describe('who may import whom', () => {
         /^shared\/storage\/[^/]+$/.test(file) && target.startsWith('shared/storage/') && isInPart(target),
     );
     expect(upwards).toEqual([]);
+  });
+
+  it('lets the adapters of an engine not depend on those of another', () => {
+    const partOf = (file: string): string | undefined => /^shared\/adapters\/([^/]+)\//.exec(file)?.[1];
+    const between = imports
+      .map(({ file, target }) => ({ file, target, from: partOf(file), to: partOf(target) }))
+      .filter(({ from, to }) => from !== undefined && to !== undefined && from !== to);
+    expect(between.length).toBeGreaterThan(20);
+    const broken = between.filter(({ from, to }) => !allowedAdapters[from!]?.includes(to!));
+    expect(broken.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
   });
 
   it('lets operations not import one another', () => {

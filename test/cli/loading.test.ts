@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /*
- * What the program loads, by the files of its bundle: docs/adr/0097-code-is-loaded-on-demand.md. Sizes are bounds a little above what is measured, as an import in the
+ * What the program loads, by the files of its bundle: docs/adr/0095-code-is-loaded-on-demand.md. Sizes are bounds a little above what is measured, as an import in the
  * wrong place brings hundreds of kilobytes, which every start compiles.
  */
 

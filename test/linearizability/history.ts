@@ -46,6 +46,8 @@ export class History {
 /** The histories of a run, in one order of time. All clients are in one process, so that a counter can tell the time. */
 export class Histories {
   readonly groups: readonly History[];
+  /** The requests that {@link brokenEnded} ends. */
+  readonly #broken = new Set<Recorded>();
   #now = 0;
   #requests = 0;
 
@@ -72,13 +74,29 @@ export class Histories {
     const number = this.#requests;
     const began = this.#tick();
     let answer: Answer | undefined;
+    let isBroken = true;
     try {
       answer = await send();
+      isBroken = false;
     } finally {
       const ended = answer === undefined ? Infinity : this.#tick();
-      for (const { recorded } of groups) recorded.push({ number, request, began, ended, answer });
+      for (const { recorded } of groups) {
+        const one: Recorded = { number, request, began, ended, answer };
+        recorded.push(one);
+        if (isBroken) this.#broken.add(one);
+      }
     }
     return answer;
+  }
+
+  /**
+   * Ends the requests without any response: the processes are gone that had them, and what they sent has been carried out. The sooner they
+   * end, the fewer of them the check has to try in every order.
+   */
+  brokenEnded(): void {
+    const now = this.#tick();
+    for (const one of this.#broken) one.ended = Math.min(one.ended, now);
+    this.#broken.clear();
   }
 
   /** Ends all unanswered requests: no process is left that could still carry them out. */
@@ -87,6 +105,7 @@ export class Histories {
     for (const { recorded } of this.groups) {
       for (const one of recorded) if (one.ended === Infinity) one.ended = now;
     }
+    this.#broken.clear();
   }
 
   /** @throws Error about the shortest history that is not linearizable; all histories are in a file that it names */

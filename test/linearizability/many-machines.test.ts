@@ -114,6 +114,7 @@ async function round(workload: Workload, servers: TableServers, random: Random):
     for (let disturbance = 0; disturbance < disturbancesPerRound; disturbance += 1) {
       await reaches(before + (requestsPerRound * (disturbance + random.next())) / disturbancesPerRound);
       await Promise.race([work, servers.disturb((more) => reaches(histories.requests + more))]);
+      histories.brokenEnded();
     }
     await reaches(before + requestsPerRound);
   } finally {

@@ -41,6 +41,8 @@ interface TableServersOptions {
  * pipeline with its table; the blobs are those of all servers.
  */
 class TableServer {
+  /** What its connections are called in the database. */
+  readonly name: string;
   /** Its problems that no lost connection explains. */
   readonly problems: readonly unknown[];
   readonly #table: PostgresTable;
@@ -49,7 +51,13 @@ class TableServer {
   /** Of the requests in progress. */
   readonly #rejections = new Set<(error: Error) => void>();
 
-  private constructor(table: PostgresTable, proxy: CuttingProxy, blobs: EphemeralBlobStore, fault?: ServerFault) {
+  private constructor(
+    name: string,
+    table: PostgresTable,
+    proxy: CuttingProxy,
+    { blobs, fault }: { readonly blobs: EphemeralBlobStore; readonly fault: ServerFault | undefined },
+  ) {
+    this.name = name;
     const clock = new SystemClock();
     const remembering = new RecentTable(table, clock);
     if (fault !== undefined && fault in plantedFaults) plantedFaults[fault as FaultName](remembering);
@@ -62,13 +70,14 @@ class TableServer {
     }
   }
 
-  static async start(options: TableServersOptions, blobs: EphemeralBlobStore): Promise<TableServer> {
+  static async start(name: string, options: TableServersOptions, blobs: EphemeralBlobStore): Promise<TableServer> {
     const url = new URL(options.url);
+    url.searchParams.set('application_name', name);
     const proxy = await CuttingProxy.before(Number(url.port));
     url.port = String(proxy.port);
     const told = { isFollowed, ...(options.notifies && { isRemembered }) };
     const table = await PostgresTable.open({ url: url.href, schema: options.schema, ...told });
-    return new TableServer(table, proxy, blobs, options.fault);
+    return new TableServer(name, table, proxy, { blobs, fault: options.fault });
   }
 
   /** Rejects as a broken connection does if the server is killed meanwhile. */
@@ -129,6 +138,7 @@ export class TableServers {
   #servers: readonly TableServer[] = [];
   readonly #killed: TableServer[] = [];
   readonly #problems: unknown[] = [];
+  #started = 0;
 
   private constructor(options: TableServersOptions) {
     this.#options = options;
@@ -137,7 +147,7 @@ export class TableServers {
   static async start(options: TableServersOptions): Promise<TableServers> {
     const servers = new TableServers(options);
     for (let server = 0; server < numberOfServers; server += 1) {
-      servers.#servers = [...servers.#servers, await TableServer.start(options, servers.#blobs)];
+      await servers.#start();
     }
     return servers;
   }
@@ -153,7 +163,10 @@ export class TableServers {
     return { send: (unsigned) => random.oneOf(this.#servers).send(unsigned), close: () => undefined };
   }
 
-  /** Lets something go wrong for a random server, until a number of requests is reached. */
+  /**
+   * Lets something go wrong for a random server, until a number of requests is reached. Of a server that was killed, the database has then
+   * carried out what it was sent.
+   */
   async disturb(reaches: (requests: number) => Promise<void>): Promise<void> {
     const { random } = this.#options;
     const victim = random.oneOf(this.#servers);
@@ -173,29 +186,40 @@ export class TableServers {
         await victim.kill();
         this.#killed.push(victim);
         this.#problems.push(...victim.problems);
-        this.#servers = [...this.#servers, await TableServer.start(this.#options, this.#blobs)];
+        await this.#start();
+        await this.#connectionsEnd(victim.name);
     }
   }
 
   /** Cuts all connections, waits until the database has carried out what it was sent, and mends them. */
   async settle(): Promise<void> {
-    const client = new Client({ connectionString: this.#options.url });
-    await client.connect();
-    try {
-      for (const server of this.#servers) server.cut();
-      const others = "select from pg_stat_activity where application_name = 'stillage'";
-      await eventually(async () => {
-        if ((await client.query(others)).rows.length > 0) throw new Error('the database has not ended all connections');
-      });
-      for (const server of this.#servers) server.mend();
-    } finally {
-      await client.end();
-    }
+    for (const server of this.#servers) server.cut();
+    await this.#connectionsEnd('server %');
+    for (const server of this.#servers) server.mend();
   }
 
   async stop(): Promise<void> {
     await Promise.all([...this.#servers, ...this.#killed].map((server) => server.stop()));
     await this.#blobs.close();
+  }
+
+  async #start(): Promise<void> {
+    const name = `server ${(this.#started += 1)}`;
+    this.#servers = [...this.#servers, await TableServer.start(name, this.#options, this.#blobs)];
+  }
+
+  /** Waits until the database has ended the connections of servers. @param names a pattern of SQL */
+  async #connectionsEnd(names: string): Promise<void> {
+    const client = new Client({ connectionString: this.#options.url });
+    await client.connect();
+    try {
+      await eventually(async () => {
+        const { rows } = await client.query('select from pg_stat_activity where application_name like $1', [names]);
+        if (rows.length > 0) throw new Error('the database has not ended all connections');
+      });
+    } finally {
+      await client.end();
+    }
   }
 }
 

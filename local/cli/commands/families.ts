@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Named } from '../command.ts';
 
-/** A command of the program, or those with a common first word. What makes it is loaded when it is used: docs/adr/0097-code-is-loaded-on-demand.md. */
+/** A command of the program, or those with a common first word. What makes it is loaded when it is used: docs/adr/0095-code-is-loaded-on-demand.md. */
 export interface Family extends Named {
   /** Its line in the help of the program: name, options and operands. */
   readonly term: string;

@@ -1,5 +1,5 @@
-import { decodeItem } from '../../../shared/adapters/embedded/table/item-encoding.ts';
-import { decodeItemKey, rangeOf } from '../../../shared/adapters/embedded/table/item-key.ts';
+import { decodeItem } from '../../../shared/adapters/encoded-table/item-encoding.ts';
+import { decodeItemKey, rangeOf } from '../../../shared/adapters/encoded-table/item-key.ts';
 import type { Moment } from '../../../shared/adapters/embedded/table/moment.ts';
 import { murmur3, unseal } from '../../../shared/adapters/embedded/table/sealed-item.ts';
 import type { Unread } from '../../../shared/backup/backup-record.ts';

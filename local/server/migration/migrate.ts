@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { encodeItem } from '../../../shared/adapters/embedded/table/item-encoding.ts';
-import { encodeItemKey } from '../../../shared/adapters/embedded/table/item-key.ts';
+import { encodeItem } from '../../../shared/adapters/encoded-table/item-encoding.ts';
+import { encodeItemKey } from '../../../shared/adapters/encoded-table/item-key.ts';
 import { OperatorError } from '../../../shared/errors/operator-error.ts';
 import { BlobDamaged, BlobMissing, type BlobRef, type BlobStore } from '../../../shared/ports/blob-store.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { decodeItem, encodeItem } from '../../../shared/adapters/embedded/table/item-encoding.ts';
+import { decodeItem, encodeItem } from '../../../shared/adapters/encoded-table/item-encoding.ts';
 import { S3Error } from '../../../shared/errors/s3-error.ts';
 import { TableBusy, type Attribute, type Attributes } from '../../../shared/ports/key-value-table.ts';
 import type { Calls } from './messages.ts';

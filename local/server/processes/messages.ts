@@ -1,5 +1,5 @@
-import { encodeItemKey } from '../../../shared/adapters/embedded/table/item-key.ts';
-import type { Step } from '../../../shared/adapters/embedded/table/write-steps.ts';
+import { encodeItemKey } from '../../../shared/adapters/encoded-table/item-key.ts';
+import type { Step } from '../../../shared/adapters/encoded-table/write-steps.ts';
 import type { BlobRef } from '../../../shared/ports/blob-store.ts';
 import type { Expectation, WriteOutcome } from '../../../shared/ports/key-value-table.ts';
 import type { Amount } from '../../../shared/storage/amount.ts';

@@ -1,6 +1,6 @@
 import type { Commits } from '../../../shared/adapters/embedded/table/lmdb-table.ts';
 import type { SmallBlobWrites } from '../../../shared/adapters/embedded/blobs/small-blobs.ts';
-import type { Step } from '../../../shared/adapters/embedded/table/write-steps.ts';
+import type { Step } from '../../../shared/adapters/encoded-table/write-steps.ts';
 import type { Amount } from '../../../shared/storage/amount.ts';
 import { KeyedMutex, mutexName } from '../../../shared/storage/concurrency.ts';
 import {

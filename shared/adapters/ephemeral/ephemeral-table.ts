@@ -14,8 +14,8 @@ import type {
   WriteOutcome,
 } from '../../ports/key-value-table.ts';
 import { EventLoopBudget, stepsPerTurn } from '../../ports/event-loop.ts';
-import { decodeItem } from '../embedded/table/item-encoding.ts';
-import { stepsOf, type Step } from '../embedded/table/write-steps.ts';
+import { decodeItem } from '../encoded-table/item-encoding.ts';
+import { stepsOf, type Step } from '../encoded-table/write-steps.ts';
 import { SortedPartition } from './sorted-partition.ts';
 
 export interface EphemeralTableOptions {

@@ -1,3 +1,5 @@
+import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { TableBusy } from '../../ports/key-value-table.ts';
 import { isBusy } from './failures.ts';
@@ -16,6 +18,8 @@ export interface ConnectionOptions {
 /** The milliseconds after which a connection whose answer has not come is given up. */
 const answerTime = 15_000;
 const connectTime = 5000;
+/** The milliseconds for which the server is waited for when connections are closed. */
+const farewellTime = 1000;
 
 /**
  * The connections of a process. Reads are sent one behind the other without waiting for answers, on a few connections that they share; a
@@ -28,7 +32,7 @@ export class Connections {
   readonly #mostWriters: number;
   readonly #readers: (Promise<Client> | undefined)[];
   readonly #idle: Client[] = [];
-  readonly #open = new Set<Client>();
+  readonly #open = new Map<Client, Socket>();
   readonly #waiting: (() => void)[] = [];
   #writers = 0;
   #next = 0;
@@ -53,15 +57,27 @@ export class Connections {
     return `"${this.#schema.replaceAll('"', '""')}".`;
   }
 
-  /** Opens a connection that the caller closes. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Opens a connection that the caller closes. @throws the reason why there is none, or TableBusy if this is closed */
   async connect(): Promise<Client> {
-    const client = new Client(this.#config);
-    this.#open.add(client);
-    client.once('end', () => this.#open.delete(client));
+    if (this.#isClosed) throw new TableBusy();
+    const socket = new Socket();
+    const client = new Client({ ...this.#config, stream: () => socket });
+    this.#open.set(client, socket);
+    const ended = new Promise<never>((_, reject) => {
+      client.once('end', () => {
+        this.#open.delete(client);
+        // Who waits for a connection that is closed meanwhile is not told by `connect`.
+        reject(new Error('Connection terminated'));
+      });
+    });
     // Those who wait for an answer hear of it as well.
     client.on('error', () => this.#open.delete(client));
     try {
-      await client.connect();
+      await Promise.race([client.connect(), ended]);
     } catch (error) {
       this.#open.delete(client);
       throw error;
@@ -90,10 +106,11 @@ export class Connections {
 
   /**
    * Gives a connection to one caller. It is closed, instead of being used again, if the caller fails.
-   * @throws what the caller throws, or the reason why there is no connection
+   * @param until a moment of `performance.now()` until which a connection is waited for that others have
+   * @throws what the caller throws, or the reason why there is no connection: TableBusy if none was free in time
    */
-  async alone<Answer>(work: (client: Client) => Promise<Answer>): Promise<Answer> {
-    const client = await this.#writer();
+  async alone<Answer>(work: (client: Client) => Promise<Answer>, until = Infinity): Promise<Answer> {
+    const client = await this.#writer(until);
     try {
       const answer = await work(client);
       if (this.#open.has(client)) this.#idle.push(client);
@@ -108,10 +125,15 @@ export class Connections {
     }
   }
 
+  /** Closes all connections, also those to a server that answers nothing any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const wake of this.#waiting.splice(0)) wake();
-    await Promise.all(Array.from(this.#open, (client) => client.end().catch(() => undefined)));
+    const open = [...this.#open];
+    const ended = Promise.all(open.map(([client]) => client.end().catch(() => undefined)));
+    await Promise.race([ended, sleep(farewellTime, undefined, { ref: false })]);
+    for (const [, socket] of open) socket.destroy();
+    await ended;
   }
 
   #reader(at: number): Promise<Client> {
@@ -130,14 +152,15 @@ export class Connections {
     if (this.#readers[at] === reader) this.#readers[at] = undefined;
   }
 
-  async #writer(): Promise<Client> {
+  async #writer(until: number): Promise<Client> {
     for (;;) {
       if (this.#isClosed) throw new TableBusy();
       const client = this.#idle.pop();
       if (client && this.#open.has(client)) return client;
       if (client) this.#writers -= 1;
       else if (this.#writers < this.#mostWriters) break;
-      else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      else if (performance.now() > until) throw new TableBusy();
+      else await this.#turn(until);
     }
     this.#writers += 1;
     try {
@@ -147,5 +170,24 @@ export class Connections {
       this.#waiting.shift()?.();
       throw error;
     }
+  }
+
+  /** Waits until a connection may be free, or until this moment. */
+  #turn(until: number): Promise<void> {
+    return new Promise((resolve) => {
+      let limit: NodeJS.Timeout | undefined;
+      const wake = (): void => {
+        clearTimeout(limit);
+        resolve();
+      };
+      this.#waiting.push(wake);
+      if (until === Infinity) return;
+      const left = Math.max(0, Math.ceil(until - performance.now())) + 1;
+      limit = setTimeout(() => {
+        // Whoever is woken in its place would otherwise not be.
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+        resolve();
+      }, left);
+    });
   }
 }

@@ -10,6 +10,9 @@ const busyClasses: ReadonlySet<string> = new Set(['08', '40', '53', '57']);
  */
 const busyCodes: ReadonlySet<string> = new Set(['23505', '55P03', '25P03', '25006', '0A000']);
 
+/** A commit is on the disk of the server, which was told not to wait for its standby: the commit is lost if that is promoted. */
+export class NotReplicated extends Error {}
+
 /** Tells whether an attempt that failed with this error is worth repeating: the server is away, overloaded, contended, or read-only. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return isConnectionLost(error);
@@ -17,9 +20,13 @@ export function isBusy(error: unknown): boolean {
   return busyClasses.has(code.slice(0, 2)) || busyCodes.has(code);
 }
 
-/** Tells whether the server has not answered, so that it may have carried out what it was sent. */
+/**
+ * Tells whether the server has not answered, so that it may have carried out what it was sent. A pooler that has lost the server says so in its
+ * place, with 08P01.
+ */
 export function isConnectionLost(error: unknown): boolean {
-  if (error instanceof DatabaseError) return error.code?.startsWith('57P') === true;
+  if (error instanceof DatabaseError) return /^(?:08|57P)/.test(error.code ?? '');
+  if (error instanceof NotReplicated) return true;
   if (!(error instanceof Error)) return false;
   // Those of Node.js have codes; `pg` tells of lost connections and of time-outs by these messages.
   return (

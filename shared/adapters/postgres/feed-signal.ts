@@ -102,8 +102,10 @@ export class FeedSignal {
     const keys = [...this.#told].join();
     this.#told.clear();
     const given = [this.#connections.prefix, keys.length > mostTold ? many : keys];
+    // Reads are behind it on the connection, and must not wait for disk and standby: neither has anything of it.
+    const text = "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
     // The others look by themselves, only later.
-    const sent = this.#connections.read('select pg_notify($1, $2)', given).catch(() => undefined);
+    const sent = this.#connections.read(text, given).catch(() => undefined);
     this.#sending = Promise.all([this.#sending, sent]);
   }
 

@@ -18,7 +18,7 @@ import type {
   WriteOptions,
   WriteOutcome,
 } from '../../ports/key-value-table.ts';
-import { decodeItem } from '../embedded/table/item-encoding.ts';
+import { decodeItem } from '../encoded-table/item-encoding.ts';
 import {
   decodeItemKey,
   decodeSortKey,
@@ -27,8 +27,9 @@ import {
   rangesOf,
   restOf,
   type KeyRange,
-} from '../embedded/table/item-key.ts';
-import { stepsOf, type Step } from '../embedded/table/write-steps.ts';
+} from '../encoded-table/item-key.ts';
+import { stepsOf, type Step } from '../encoded-table/write-steps.ts';
+import { committed } from './commits.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';
 import { isBusy, isConnectionLost } from './failures.ts';
 import { FeedHorizon } from './feed-horizon.ts';
@@ -233,9 +234,12 @@ export class PostgresTable implements KeyValueTable, ChangeFeed, ForeignChanges 
   /** Changes one item, whatever it is. An attempt without an answer is repeated. */
   async #writeOne(step: Step, until: number): Promise<WriteOutcome> {
     const { key, encodedKey, value } = step;
-    const values = [encodedKey, value ?? null, this.#isFollowed(key), String(lockOf(encodedKey)), patienceOf(until)];
+    const values = [encodedKey, value ?? null, this.#isFollowed(key), String(lockOf(encodedKey))];
     const text = `select former, newest from ${this.#connections.prefix}put_or_delete($1, $2, $3, $4, $5)`;
-    const { rows } = await this.#connections.alone((client) => client.query<Put>(text, values));
+    const { rows } = await this.#connections.alone(
+      (client) => committed(client, () => client.query<Put>(text, [...values, patienceOf(until)])),
+      until,
+    );
     const row = rows[0]!;
     this.#signal.written(row.newest, this.#rememberedOf([step]));
     return { outcome: 'written', old: [row.former === null ? undefined : decodeItem(row.former)] };
@@ -258,7 +262,7 @@ export class PostgresTable implements KeyValueTable, ChangeFeed, ForeignChanges 
       if (newest === undefined) return { outcome: 'unknown' };
       this.#signal.written(newest, this.#rememberedOf(changed));
       return { outcome: 'written', old: items.slice(0, changes) };
-    });
+    }, until);
   }
 
   #rememberedOf(steps: readonly Step[]): readonly Buffer[] {
@@ -301,13 +305,11 @@ export class PostgresTable implements KeyValueTable, ChangeFeed, ForeignChanges 
       steps.map(({ key }) => this.#isFollowed(key)),
     ];
     let newest: string | null = null;
-    const changed = client.query<{ newest: string | null }>(
-      `select ${this.#connections.prefix}change($1, $2, $3) as newest`,
-      values,
-    );
-    const committed = client.query('commit');
+    const text = `select ${this.#connections.prefix}change($1, $2, $3) as newest`;
     try {
-      const [{ rows }, { command }] = await settledTogether([changed, committed] as const);
+      const [{ rows }, { command }] = await committed(client, () =>
+        settledTogether([client.query<{ newest: string | null }>(text, values), client.query('commit')] as const),
+      );
       newest = rows[0]!.newest;
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
       return newest;
@@ -324,28 +326,59 @@ export class PostgresTable implements KeyValueTable, ChangeFeed, ForeignChanges 
    * be another one, and is not known to be this; one that was not cannot be.
    * https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-PG-SNAPSHOT
    */
-  async #isCommitted({ xid, incarnation }: Transaction): Promise<boolean | undefined> {
+  async #isCommitted(transaction: Transaction): Promise<boolean | undefined> {
     const until = performance.now() + settleTime;
     for (let wait = 20; performance.now() < until; wait = Math.min(2 * wait, 1000)) {
       try {
-        const [row] = await this.#connections.read<{ status: string | null; same: boolean }>(
-          `select pg_xact_status($1::xid8) as status,
-             exists (select from ${this.#connections.prefix}incarnation where id = $2::uuid) as same`,
-          [xid, incarnation],
-        );
+        const [row] = await this.#connections.read<Status>(this.#statusText, statusValues(transaction));
         const { status, same } = row!;
-        if (status === 'committed') return same || undefined;
+        if (status === 'committed' && same) return await this.#isReplicated(transaction);
+        if (status === 'committed' || status === null) return undefined;
         if (status === 'aborted') return false;
-        if (status === null) return undefined;
       } catch (error) {
         // A number that the server has not given out yet: the transaction was lost with the server that did.
         if ((error as { code?: unknown }).code === '22023') return false;
-        if (!(error instanceof TableBusy)) throw error;
+        if (!isBusy(error) && !(error instanceof TableBusy)) throw error;
+        if (this.#connections.isClosed) return undefined;
       }
       await sleep(wait);
     }
     return undefined;
   }
+
+  /**
+   * Commits something that changes nothing: whatever was committed on this server before is on its synchronous standby when that is. A connection
+   * of its own waits for it, in place of the one that was lost, as reads must not wait behind it.
+   * @throws as {@link Connections.connect} does, and if it was not committed
+   */
+  async #isReplicated(transaction: Transaction): Promise<true | undefined> {
+    const client = await this.#connections.connect();
+    try {
+      const text = `${this.#statusText}, pg_logical_emit_message(true, 'stillage', '')`;
+      const { rows } = await committed(client, () => client.query<Status>(text, statusValues(transaction)));
+      // It may be another server by now.
+      return (rows[0]!.status === 'committed' && rows[0]!.same) || undefined;
+    } finally {
+      void client.end().catch(() => undefined);
+    }
+  }
+
+  get #statusText(): string {
+    const { prefix } = this.#connections;
+    return `select pg_xact_status($1::xid8) as status, exists (select from ${prefix}incarnation where id = $2::uuid) as same`;
+  }
+}
+
+/** What the server knows of a transaction. */
+interface Status {
+  /** Null: too long ago. */
+  readonly status: 'committed' | 'aborted' | 'in progress' | null;
+  /** Whether the server has not crashed since, nor another one taken its place. */
+  readonly same: boolean;
+}
+
+function statusValues({ xid, incarnation }: Transaction): string[] {
+  return [xid, incarnation];
 }
 
 /** What `put_or_delete` returns. */

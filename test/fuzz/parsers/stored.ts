@@ -6,8 +6,8 @@ import {
   type StoredImage,
 } from '../../../shared/adapters/cloud/dynamodb/attribute-values.ts';
 import { headerSize, readHeader } from '../../../shared/adapters/embedded/blobs/blob-file.ts';
-import { decodeItem, encodeItem } from '../../../shared/adapters/embedded/table/item-encoding.ts';
-import { decodeItemKey, encodeItemKey } from '../../../shared/adapters/embedded/table/item-key.ts';
+import { decodeItem, encodeItem } from '../../../shared/adapters/encoded-table/item-encoding.ts';
+import { decodeItemKey, encodeItemKey } from '../../../shared/adapters/encoded-table/item-key.ts';
 import { attachment, fileNameOf } from '../../../shared/http/fields/content-disposition.ts';
 import { formatHttpDate, parseHttpDate } from '../../../shared/http/fields/dates.ts';
 import { encodeName } from '../../../shared/http/url-encoding.ts';

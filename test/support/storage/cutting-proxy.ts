@@ -9,16 +9,19 @@ export class CuttingProxy {
   holds: (way: Way, bytes: Buffer) => boolean = () => false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #clients = new Set<Socket>();
+  #target: number;
   #isOpen = true;
   #held: (() => void) | undefined;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, target: number) {
     this.#server = server;
+    this.#target = target;
   }
 
   /** @param port of the server, on the loopback interface */
   static async before(port: number): Promise<CuttingProxy> {
-    const proxy: CuttingProxy = new CuttingProxy(createServer((client) => proxy.#pass(client, port)));
+    const proxy: CuttingProxy = new CuttingProxy(createServer((client) => proxy.#pass(client)), port);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -32,10 +35,23 @@ export class CuttingProxy {
     return new Promise((resolve) => (this.#held = resolve));
   }
 
-  /** Cuts all connections, and each new one until {@link mend}. */
-  cut(): void {
+  /**
+   * Cuts all connections, and each new one until {@link mend}.
+   * @param lastWords what clients are still told, as a pooler does that has lost the server
+   */
+  cut(lastWords?: Buffer): void {
     this.#isOpen = false;
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets) {
+      if (lastWords !== undefined && this.#clients.has(socket)) socket.end(lastWords, () => socket.destroy());
+      else socket.destroy();
+    }
+  }
+
+  /** Cuts all connections, and makes new ones to another port, as a balancer does when a standby is promoted. */
+  moveTo(port: number): void {
+    this.cut();
+    this.#target = port;
+    this.mend();
   }
 
   mend(): void {
@@ -47,12 +63,14 @@ export class CuttingProxy {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #pass(client: Socket, port: number): void {
+  #pass(client: Socket): void {
     if (!this.#isOpen) {
       client.destroy();
       return;
     }
-    const server = connect(port, '127.0.0.1');
+    this.#clients.add(client);
+    client.once('close', () => this.#clients.delete(client));
+    const server = connect(this.#target, '127.0.0.1');
     this.#forward(client, server, 'to the server');
     this.#forward(server, client, 'to the client');
   }
@@ -63,7 +81,8 @@ export class CuttingProxy {
     from.on('error', () => undefined);
     from.once('close', () => {
       this.#sockets.delete(from);
-      to.destroy();
+      // Who is still being told something closes by itself.
+      if (!to.writableEnded) to.destroy();
     });
     from.on('data', (bytes) => {
       if (!isHeld && this.holds(way, bytes)) {

@@ -1,12 +1,13 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from '../runs/free-port.ts';
 import { patience } from '../runs/patience.ts';
 
-/** A server of PostgreSQL with an empty database. */
+/** A server of PostgreSQL. */
 export interface Postgres {
   /** `postgres://stillage@127.0.0.1:54321/postgres` */
   readonly url: string;
@@ -14,6 +15,12 @@ export interface Postgres {
   kill(): Promise<void>;
   /** Starts it again after {@link kill}, on the same data and port. */
   restart(): Promise<void>;
+  /** Stops all its processes where they are, as a machine that is paused: its connections stay, and nothing is answered. */
+  pause(): void;
+  /** Lets it go on after {@link pause}, as if nothing had happened. */
+  resume(): void;
+  /** Makes a standby a server of its own, which takes writes: `pg_ctl promote`. */
+  promote(): Promise<void>;
   /** Ends it, and removes its data. */
   stop(): Promise<void>;
 }
@@ -26,19 +33,35 @@ function programDirectory(): string {
 }
 
 /**
- * Starts a server on a free port, with data in a temporary directory.
+ * Starts a server with an empty database on a free port, with data in a temporary directory.
  * @param more arguments of it
  * @throws Error if PostgreSQL is not installed
  */
-export async function startPostgres(...more: readonly string[]): Promise<Postgres> {
+export function startPostgres(...more: readonly string[]): Promise<Postgres> {
+  const initial = ['-U', 'stillage', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
+  return startOn((data) => ({ program: 'initdb', args: ['-D', data, ...initial] }), more);
+}
+
+/** Starts a standby of a server, with a copy of its data, on a port of its own. Replication is asynchronous unless the server says otherwise. */
+export function startStandby(of: Postgres, ...more: readonly string[]): Promise<Postgres> {
+  const copying = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync', '-d', of.url];
+  return startOn((data) => ({ program: 'pg_basebackup', args: ['-D', data, ...copying] }), more);
+}
+
+/** @param making the program that makes the data directory */
+async function startOn(
+  making: (data: string) => { readonly program: string; readonly args: readonly string[] },
+  more: readonly string[],
+): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'stillage-postgres-'));
   const data = join(directory, 'data');
-  // The server refuses to run as root.
-  const user = process.getuid?.() === 0 ? userOf('postgres') : undefined;
+  const user = postgresUser();
   if (user) chownSync(directory, user.uid, user.gid);
   const options = { ...user, cwd: directory };
-  const initial = ['-D', data, '-U', 'stillage', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
-  execFileSync(join(programDirectory(), 'initdb'), initial, { ...options, stdio: 'pipe' });
+  const run = async (program: string, args: readonly string[]): Promise<unknown> =>
+    promisify(execFile)(join(programDirectory(), program), args, options);
+  const { program, args } = making(data);
+  await run(program, args);
   const port = String(await freePort());
   const url = `postgres://stillage@127.0.0.1:${port}/postgres`;
   let server: ChildProcess;
@@ -50,21 +73,40 @@ export async function startPostgres(...more: readonly string[]): Promise<Postgre
     });
     await isReady(server);
   };
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    server.kill(signal);
+  const isOver = (): boolean => server.exitCode !== null || server.signalCode !== null;
+  let paused: readonly number[] = [];
+  const pause = (): void => {
+    // Before its children: it starts no others then.
+    server.kill('SIGSTOP');
+    paused = childrenOf(server.pid!);
+    for (const pid of paused) process.kill(pid, 'SIGSTOP');
+  };
+  const resume = (): void => {
+    for (const pid of paused) process.kill(pid, 'SIGCONT');
+    paused = [];
+    server.kill('SIGCONT');
+  };
+  const onExit = (): void => {
+    server.kill('SIGQUIT');
+    resume();
+  };
+  const end = async (): Promise<void> => {
+    if (isOver()) return;
+    onExit();
     await once(server, 'exit');
   };
   await start();
-  const onExit = (): void => void server.kill('SIGQUIT');
   process.once('exit', onExit);
   return {
     url,
-    kill: () => end('SIGQUIT'),
+    kill: end,
     restart: start,
+    pause,
+    resume,
+    promote: async () => void (await run('pg_ctl', ['promote', '-D', data, '-w', '-t', String(patience / 1000)])),
     stop: async () => {
       process.off('exit', onExit);
-      await end('SIGQUIT');
+      await end();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -78,14 +120,21 @@ function isReady(server: ChildProcess): Promise<void> {
     server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
     server.stderr!.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-10_000);
-      if (!log.includes('ready to accept connections')) return;
+      // A standby takes "read-only connections".
+      if (!/ready to accept (?:read-only )?connections/.test(log)) return;
       clearTimeout(limit);
       resolve();
     });
   });
 }
 
-function userOf(name: string): { readonly uid: number; readonly gid: number } {
-  const id = (option: string): number => Number(execFileSync('id', [option, name], { encoding: 'utf8' }));
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+/** Returns whom the server runs as: it refuses to run as root. */
+export function postgresUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (option: string): number => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }

@@ -1,6 +1,6 @@
 import type { Database, RangeOptions } from 'lmdb';
 import { ItemDamaged } from '../../../ports/key-value-table.ts';
-import { decodeItemKey, type KeyRange } from './item-key.ts';
+import { decodeItemKey, type KeyRange } from '../../encoded-table/item-key.ts';
 import { unseal } from './sealed-item.ts';
 
 /** More bytes than a key of the engine has: lmdb-environment.ts. */

@@ -1,7 +1,7 @@
 import type { ItemView } from '../../../ports/item-view.ts';
 import { ItemDamaged } from '../../../ports/key-value-table.ts';
-import { tag } from './item-encoding.ts';
-import { sortKeyOffset } from './item-key.ts';
+import { tag } from '../../encoded-table/item-encoding.ts';
+import { sortKeyOffset } from '../../encoded-table/item-key.ts';
 import { startOfItem } from './sealed-item.ts';
 
 const noBytes = Buffer.alloc(0);

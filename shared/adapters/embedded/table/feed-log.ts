@@ -1,7 +1,7 @@
 import type { Database } from 'lmdb';
 import { ItemDamaged, type FeedRecord, type ItemKey } from '../../../ports/key-value-table.ts';
 import type { CommitParticipant } from './group-commit.ts';
-import { Decoder, Encoder } from './item-encoding.ts';
+import { Decoder, Encoder } from '../../encoded-table/item-encoding.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
 import { seal, unseal } from './sealed-item.ts';
 

@@ -2,10 +2,11 @@ import type { Database } from 'lmdb';
 import { stepsPerTurn } from '../../../ports/event-loop.ts';
 import type { ItemVisitor, Position } from '../../../ports/item-view.ts';
 import type { VisitRange } from '../../../ports/key-value-table.ts';
+import { rangeOf } from '../../encoded-table/item-key.ts';
 import { KeyOrder, type Boundaries } from './boundaries.ts';
 import { EncodedItemView } from './encoded-item-view.ts';
-import { inDirection, rangeOf } from './item-key.ts';
 import type { LmdbEnvironment } from './lmdb-environment.ts';
+import { inDirection } from './range-in-direction.ts';
 
 /** The cost of finding an item by its key. To read the next one costs one step. */
 const stepsToSeek = 4;

@@ -17,25 +17,24 @@ import type {
 } from '../../../ports/key-value-table.ts';
 import type { ItemVisitor, Position } from '../../../ports/item-view.ts';
 import { EventLoopBudget, stepsPerTurn } from '../../../ports/event-loop.ts';
-import { Boundaries, KeyOrder } from './boundaries.ts';
-import { FeedLog } from './feed-log.ts';
-import { CommitUnknown, maxJobs } from './group-commit.ts';
-import { decodeItem } from './item-encoding.ts';
+import { decodeItem } from '../../encoded-table/item-encoding.ts';
 import {
   decodeItemKey,
   decodeSortKey,
   encodeItemKey,
-  inDirection,
   rangeOf,
   rangesOf,
   restOf,
   type KeyRange,
-} from './item-key.ts';
+} from '../../encoded-table/item-key.ts';
+import { stepsOf, type Step } from '../../encoded-table/write-steps.ts';
+import { Boundaries, KeyOrder } from './boundaries.ts';
+import { FeedLog } from './feed-log.ts';
+import { CommitUnknown, maxJobs } from './group-commit.ts';
 import { ItemsInPlace } from './items-in-place.ts';
 import { LmdbEnvironment } from './lmdb-environment.ts';
+import { inDirection } from './range-in-direction.ts';
 import { seal, unseal } from './sealed-item.ts';
-import { stepsOf } from './write-steps.ts';
-import type { Step } from './write-steps.ts';
 
 export interface LmdbTableOptions {
   /**

@@ -1,5 +1,5 @@
 import type { Database, RootDatabase } from 'lmdb';
-import type { KeyRange } from './item-key.ts';
+import type { KeyRange } from '../../encoded-table/item-key.ts';
 
 /** The type that the engine's declarations give to the option `transaction`. */
 type Transaction = ReturnType<RootDatabase['useReadTransaction']>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EncodedItemView } from '../../../../../shared/adapters/embedded/table/encoded-item-view.ts';
-import { decodeItem, encodeItem } from '../../../../../shared/adapters/embedded/table/item-encoding.ts';
+import { decodeItem, encodeItem } from '../../../../../shared/adapters/encoded-table/item-encoding.ts';
 import { ItemDamaged } from '../../../../../shared/ports/key-value-table.ts';
 
 /* The contract of tables covers views of undamaged items: test/contract/key-value-table.ts. */

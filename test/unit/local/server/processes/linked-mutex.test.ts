@@ -1,7 +1,7 @@
 import { Duplex, PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { LmdbTable } from '../../../../../shared/adapters/embedded/table/lmdb-table.ts';
-import { stepsOf, type Step } from '../../../../../shared/adapters/embedded/table/write-steps.ts';
+import { stepsOf, type Step } from '../../../../../shared/adapters/encoded-table/write-steps.ts';
 import { Desk, type DeskDeps } from '../../../../../local/server/processes/desk.ts';
 import { Link } from '../../../../../local/server/processes/link.ts';
 import {

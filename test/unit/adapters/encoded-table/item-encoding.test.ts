@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { ItemDamaged } from '../../../../../shared/ports/key-value-table.ts';
+import { ItemDamaged } from '../../../../shared/ports/key-value-table.ts';
 import { describe, expect, it } from 'vitest';
-import { decodeItem, encodeItem } from '../../../../../shared/adapters/embedded/table/item-encoding.ts';
-import { anAttribute, attributesOf } from '../../../../contract/table-arbitraries.ts';
-import { runs } from '../../../../support/runs/runs.ts';
+import { decodeItem, encodeItem } from '../../../../shared/adapters/encoded-table/item-encoding.ts';
+import { anAttribute, attributesOf } from '../../../contract/table-arbitraries.ts';
+import { runs } from '../../../support/runs/runs.ts';
 
 describe('encodeItem', () => {
   it('is undone by decodeItem', () => {

@@ -1,4 +1,4 @@
-import { ItemDamaged, type Attribute, type Attributes } from '../../../ports/key-value-table.ts';
+import { ItemDamaged, type Attribute, type Attributes } from '../../ports/key-value-table.ts';
 
 /**
  * The format of stored items.

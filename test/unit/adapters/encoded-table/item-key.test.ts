@@ -5,10 +5,10 @@ import {
   encodeItemKey,
   maxItemKeySize,
   rangeOf,
-} from '../../../../../shared/adapters/embedded/table/item-key.ts';
-import type { ItemKey } from '../../../../../shared/ports/key-value-table.ts';
-import { compareBytes, sortKeys } from '../../../../contract/table-arbitraries.ts';
-import { runs } from '../../../../support/runs/runs.ts';
+} from '../../../../shared/adapters/encoded-table/item-key.ts';
+import type { ItemKey } from '../../../../shared/ports/key-value-table.ts';
+import { compareBytes, sortKeys } from '../../../contract/table-arbitraries.ts';
+import { runs } from '../../../support/runs/runs.ts';
 
 const itemKeys = fc.record({ pk: sortKeys.filter((pk) => pk.length < 900), sk: sortKeys });
 

@@ -1,14 +1,13 @@
-import type { RangeOptions } from 'lmdb';
-import type { ItemKey } from '../../../ports/key-value-table.ts';
+import type { ItemKey } from '../../ports/key-value-table.ts';
 
 /**
- * The format of keys in the engine, which compares bytes: the bytes of the partition key, each incremented by one, then
+ * The format of keys in engines that compare bytes: the bytes of the partition key, each incremented by one, then
  * a zero, then the bytes of the sort key. UTF-8 has no byte above 0xF4, so the increment does not overflow; after it,
  * no byte of the partition key is zero, so the first zero ends it. Encoded keys therefore sort by (bytes of pk, bytes
  * of sk), whatever control characters they contain, and no escaping makes them longer.
  */
 
-/** The engine's limit of 1,978 bytes, less one that {@link rangeOf} may add. */
+/** The limit of LMDB, 1,978 bytes, less one that {@link rangeOf} may add. */
 export const maxItemKeySize = 1977;
 
 const separator = 0;
@@ -72,12 +71,6 @@ export function restOf({ start, end }: KeyRange, last: Buffer, reverse: boolean)
   return reverse ? { start, end: last } : { start: Buffer.concat([last, Buffer.of(separator)]), end };
 }
 
-/** Returns a range as the engine expects it: one that it reads backwards starts at its end. */
-export function inDirection({ start, end }: KeyRange, reverse = false): RangeOptions {
-  if (!reverse) return { start, end };
-  return { start: end, exclusiveStart: true, end: start, inclusiveEnd: true, reverse };
-}
-
 /** Returns the keys whose partition key has one of these prefixes, as sorted ranges that do not overlap. */
 export function rangesOf(prefixes: readonly string[]): readonly KeyRange[] {
   const starts = prefixes.map((prefix) => Buffer.from(Buffer.from(prefix).map((byte) => byte + 1)));
@@ -85,7 +78,7 @@ export function rangesOf(prefixes: readonly string[]): readonly KeyRange[] {
     .toSorted((a, b) => Buffer.compare(a, b))
     .filter((start, at, sorted) => !sorted.slice(0, at).some((other) => start.subarray(0, other.length).equals(other)));
   return apart.map((start) => ({
-    // The engine rejects empty keys; no encoded key begins with a separator.
+    // LMDB rejects empty keys; no encoded key begins with a separator.
     start: start.length > 0 ? start : Buffer.of(separator),
     end: Buffer.concat([start, Buffer.of(aboveText)]),
   }));

@@ -1,4 +1,4 @@
-import type { Change, Condition, Expectation, ItemKey } from '../../../ports/key-value-table.ts';
+import type { Change, Condition, Expectation, ItemKey } from '../../ports/key-value-table.ts';
 import { encodeItem } from './item-encoding.ts';
 import { encodeItemKey } from './item-key.ts';
 
