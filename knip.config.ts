@@ -35,7 +35,7 @@ const config: KnipConfig = {
     'typescript-native',
   ],
   // Programs of others that are run where they are installed: `flock` by the service, the others by tests.
-  ignoreBinaries: ['docker-registry', 'flock', 'moto_server', 'prometheus', 'openssl', 's3fs', 'script'],
+  ignoreBinaries: ['docker-registry', 'flock', 'moto_server', 'prometheus', 'openssl', 'pgbouncer', 's3fs', 'script'],
 };
 
 export default config;

@@ -1,6 +1,6 @@
 import type { EventsDictionary } from '../en/events.ts';
 
-export const events: EventsDictionary['events'] = {
+const events: EventsDictionary['events'] = {
   hint: 'Was mit den Objekten dieses Buckets geschieht, erfahren Webhooks: signiert und mindestens einmal.',
   rules: 'Regeln',
   noRules: 'Keine Regeln: Niemand erfährt etwas.',
@@ -72,7 +72,7 @@ export const events: EventsDictionary['events'] = {
   noRight: 'Ihr Benutzer darf die Webhooks des Projekts nicht sehen.',
 };
 
-export const accessLogs: EventsDictionary['accessLogs'] = {
+const accessLogs: EventsDictionary['accessLogs'] = {
   hint: 'Die Anfragen an diesen Bucket werden in einen anderen geschrieben, im Format der Serverzugriffsprotokolle von S3.',
   isOn: (target, prefix) => `Wird nach ${target} geschrieben, als ${prefix}…`,
   isOff: 'Es wird kein Zugriffsprotokoll geschrieben.',
@@ -91,3 +91,5 @@ export const accessLogs: EventsDictionary['accessLogs'] = {
     DeliveryTime: 'In Ordnern nach der Zeit der Zustellung',
   },
 };
+
+export const german: EventsDictionary = { events, accessLogs };

@@ -1,6 +1,6 @@
 import type { Widened } from './en.ts';
 
-export const events = {
+const events = {
   hint: 'What happens to the objects of this bucket is told to webhooks, signed and at least once.',
   rules: 'Rules',
   noRules: 'No rules: nobody is told anything.',
@@ -73,7 +73,7 @@ export const events = {
   noRight: 'Your user has no right to see the webhooks of the project.',
 };
 
-export const accessLogs = {
+const accessLogs = {
   hint: 'The requests to this bucket are written into another one, in the format of S3’s server access logs.',
   isOn: (target: string, prefix: string) => `Delivered to ${target}, as ${prefix}…`,
   isOff: 'No access log is written.',
@@ -94,4 +94,7 @@ export const accessLogs = {
 };
 
 /** The texts of events and access logs. */
-export type EventsDictionary = Widened<{ readonly events: typeof events; readonly accessLogs: typeof accessLogs }>;
+export const english = { events, accessLogs };
+
+/** What each language has of them. */
+export type EventsDictionary = Widened<typeof english>;

@@ -107,7 +107,7 @@ function LogDialog({
   const { values, field } = useForm(() => ({
     target: logging?.target ?? names.find((name) => name !== bucket) ?? '',
     prefix: logging?.prefix ?? `${bucket}/`,
-    format: logging === undefined ? ('DeliveryTime' as Format) : formatOf(logging),
+    format: logging === undefined ? 'DeliveryTime' : formatOf(logging),
   }));
   const { target, prefix, format } = values;
   const done: WrittenLogging = {

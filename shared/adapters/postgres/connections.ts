@@ -175,19 +175,16 @@ export class Connections {
   /** Waits until a connection may be free, or until this moment. */
   #turn(until: number): Promise<void> {
     return new Promise((resolve) => {
-      let limit: NodeJS.Timeout | undefined;
-      const wake = (): void => {
-        clearTimeout(limit);
-        resolve();
-      };
+      const wake = (): void => resolve();
       this.#waiting.push(wake);
       if (until === Infinity) return;
-      const left = Math.max(0, Math.ceil(until - performance.now())) + 1;
-      limit = setTimeout(() => {
-        // Whoever is woken in its place would otherwise not be.
-        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+      const leave = (): void => {
+        // Otherwise it could be woken in the place of another.
+        const at = this.#waiting.indexOf(wake);
+        if (at !== -1) this.#waiting.splice(at, 1);
         resolve();
-      }, left);
+      };
+      setTimeout(leave, Math.max(0, Math.ceil(until - performance.now())) + 1).unref();
     });
   }
 }
