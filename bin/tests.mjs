@@ -109,7 +109,9 @@ async function run(name, entries, config = 'vitest.config.ts') {
 
 /** The test files of entries, without those of the long form but where a folder of them is named. */
 function filesOf(entries) {
-  const names = readdirSync(join(root, 'test'), { recursive: true }).filter((name) => name.endsWith('.test.ts'));
+  const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
   const files = names.map((name) => `test/${name}`).filter((file) => entries.some((entry) => file.startsWith(entry)));
   const isNamed = (file) => folders.some((folder) => file.startsWith(folder));
   return files.filter((file) => isNamed(file) || !longForm.some((entry) => file.startsWith(entry)));

@@ -21,7 +21,10 @@ export class CuttingProxy {
 
   /** @param port of the server, on the loopback interface */
   static async before(port: number): Promise<CuttingProxy> {
-    const proxy: CuttingProxy = new CuttingProxy(createServer((client) => proxy.#pass(client)), port);
+    const proxy: CuttingProxy = new CuttingProxy(
+      createServer((client) => proxy.#pass(client)),
+      port,
+    );
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
