@@ -24,6 +24,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     customerKeys,
     regions,
     auditDays,
+    auditStrict,
   } = settings;
   const { consoleOrigins } = settings;
   const { domain, websiteDomain } = hostNamesOf(settings);
@@ -39,6 +40,7 @@ export function environmentOf(settings: Settings, { table, blobs, secret, edgeSe
     STILLAGE_ALL_USERS_GROUP_URI: allUsersGroupUri,
     STILLAGE_LIMITS: JSON.stringify(limits),
     ...(auditDays > 0 && { STILLAGE_AUDIT_DAYS: String(auditDays) }),
+    ...(auditStrict && { STILLAGE_AUDIT_STRICT: 'true' }),
     ...(publicUrl !== undefined && { STILLAGE_PUBLIC_URL: publicUrl.replace(/(?<!\/)\/+$/, '') }),
     ...(strictRegion && { STILLAGE_STRICT_REGION: 'true' }),
     ...(!signatureV2 && { STILLAGE_SIGNATURE_V2: 'false' }),

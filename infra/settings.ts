@@ -143,6 +143,8 @@ const fields = z.object({
   ),
   /** Days for which the audit log keeps records, in the table. 0: nothing is taken down. */
   auditDays: z.coerce.number().int().min(0).max(3650),
+  /** Answers no act as done that is not taken down. */
+  auditStrict: yesOrNo,
   /** Lets operators administer the deployment over HTTP with tokens, by an API of its own. */
   adminApi: yesOrNo,
   /** Lets a new version prove itself before it gets all requests, and rolls it back if it fails. Not for a repair in a hurry. */

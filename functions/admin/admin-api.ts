@@ -76,22 +76,24 @@ export class AdminApi {
     const { clock } = this.#deps.administration;
     const [id, began] = [requestId(), clock.now()];
     const about: About = {};
-    const response = await this.#answer(request, about).catch((error: unknown) => problemResponse(problemOf(error)));
+    let response = await this.#answer(request, about).catch((error: unknown) => problemResponse(problemOf(error)));
     if (response.error !== undefined)
       telemetry.problem('an administrative request failed', response.error, { requestId: id });
-    const body = response.body ?? '';
     telemetry.request({
       ...{ requestId: id, operation: 'Administer', method: request.method, status: response.status },
-      ...{ bytesIn: request.received?.() ?? 0, bytesOut: Buffer.byteLength(body) },
+      ...{ bytesIn: request.received?.() ?? 0, bytesOut: Buffer.byteLength(response.body ?? '') },
       milliseconds: clock.now() - began,
     });
-    if (about.command?.scope === 'manage') {
-      this.#deps.audit?.record({
+    const { audit } = this.#deps;
+    if (audit && about.command?.scope === 'manage') {
+      const isTakenDown = audit.record({
         by: { kind: 'operator', operator: about.operator! },
         ...actOfCommand(about.command.name, about.given),
         ...{ requestId: id, address: request.remoteAddress, agent: request.fields.get('user-agent') },
         error: response.status < 400 ? undefined : `${response.status}`,
       });
+      if (audit.secured && response.status < 400 && !(isTakenDown && (await audit.secured())))
+        response = problemResponse(unrecorded());
     }
     if (about.command !== undefined) {
       const { operator = '-', command } = about;
@@ -103,7 +105,7 @@ export class AdminApi {
       ['cache-control', 'no-store'],
       ['x-content-type-options', 'nosniff'],
     ] as const;
-    return { status: response.status, fields: new Fields([...common, ...response.fields]), body };
+    return { status: response.status, fields: new Fields([...common, ...response.fields]), body: response.body ?? '' };
   }
 
   async #answer({ method, target, fields, body }: RequestMessage, about: About): Promise<Answered> {
@@ -254,4 +256,8 @@ function parsed(text: string): unknown {
   } catch {
     throw new Problem(400, 'Bad Request', 'The body is not JSON.');
   }
+}
+
+function unrecorded(): Problem {
+  return new Problem(503, 'Service Unavailable', 'It may be done, but is not in the audit log: look, and try again.');
 }

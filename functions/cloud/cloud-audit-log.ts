@@ -14,14 +14,17 @@ interface CloudAuditDeps {
 /**
  * Returns the audit log of a function, whose records the table removes when they are too old; undefined: none is kept. A function flushes it
  * before it answers, as it may be frozen afterwards.
- * @param auditDays 0: nothing is taken down
+ * @param auditDays 0: nothing is taken down. @param auditStrict whether no act is answered as done unless it is taken down
  */
 export function cloudAuditLog(
   { log, ...deps }: CloudAuditDeps,
-  { auditDays }: { readonly auditDays: number },
+  { auditDays, auditStrict }: { readonly auditDays: number; readonly auditStrict: boolean },
 ): AuditLog | undefined {
   if (auditDays === 0) return undefined;
-  return new AuditLog(deps, { expiringAfter: auditDays }, (records) =>
-    log.problem(`${records} audit records were lost: too many acts, or the table did not answer`),
+  return new AuditLog(
+    deps,
+    { expiringAfter: auditDays },
+    (records) => log.problem(`${records} audit records were lost: too many acts, or the table did not answer`),
+    auditStrict,
   );
 }

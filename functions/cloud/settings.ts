@@ -36,6 +36,8 @@ export interface CloudSettings {
   readonly limits: Partial<Limits>;
   /** The days for which the audit log keeps records; 0: nothing is taken down. */
   readonly auditDays: number;
+  /** Answers no act as done that is not taken down. */
+  readonly auditStrict: boolean;
 }
 
 /** Half of the 2 GiB that a server has by default. */
@@ -69,5 +71,6 @@ export function readCloudSettings(environment: Readonly<Record<string, string | 
     consoleOrigins: new Set(environment['STILLAGE_CONSOLE_ORIGINS']?.split(',')),
     limits: JSON.parse(environment['STILLAGE_LIMITS'] ?? '{}') as Partial<Limits>,
     auditDays: Number(environment['STILLAGE_AUDIT_DAYS'] ?? 0),
+    auditStrict: environment['STILLAGE_AUDIT_STRICT'] === 'true',
   };
 }

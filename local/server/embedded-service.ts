@@ -267,8 +267,11 @@ export async function composeEmbeddedService(deps: EmbeddedDeps, options: StartO
   const audit =
     options.auditDays === 0
       ? undefined
-      : new AuditLog({ table, clock, randomness }, primary ? undefined : options.auditDays, (records) =>
-          telemetry.note(`${records} audit records were lost: too many acts, or the table did not answer`),
+      : new AuditLog(
+          { table, clock, randomness },
+          primary ? undefined : options.auditDays,
+          (records) => telemetry.note(`${records} audit records were lost: too many acts, or the table did not answer`),
+          options.auditStrict,
         );
   const auditing = audit && repeat(second, clock, () => audit.flush(), telemetry, 'writing audit records failed');
   const pipeline = new Pipeline({

@@ -52,32 +52,50 @@ export class AuditLog implements Auditor {
   #writing: Promise<void> = Promise.resolve();
   /** The records that were lost since the start, by category. */
   readonly lost = { management: 0, data: 0 };
+  readonly secured: (() => Promise<boolean>) | undefined;
+  /** Writes that failed. */
+  #failures = 0;
 
-  /** @param keeps for how many days records are kept. @param onLoss called with how many were lost since it was called last */
+  /**
+   * @param keeps for how many days records are kept. @param onLoss called with how many were lost since it was called last
+   * @param isStrict whether no act is answered as done unless it is taken down
+   */
   constructor(
     deps: { readonly table: KeyValueTable; readonly clock: Clock; readonly randomness: Randomness },
     keeps: Keeping,
     onLoss: (records: number) => void,
+    isStrict = false,
   ) {
     this.#deps = deps;
     this.#keeps = keeps;
     this.#onLoss = onLoss;
+    this.secured = isStrict ? () => this.#secured() : undefined;
   }
 
-  record(act: Act): void {
+  record(act: Act): boolean {
     const { clock, randomness } = this.#deps;
     const time = clock.now();
-    if (!this.#hasRoom(act, time)) return this.#lose([act]);
+    if (!this.#hasRoom(act, time)) {
+      this.#lose([act]);
+      return false;
+    }
     if (act.data !== undefined) this.#waitingData += 1;
     const { address, agent, key, bucket } = act;
     const texts = { address: tamed(address), agent: tamed(agent), key: tamed(key), bucket: tamed(bucket) };
     const given = [act.given, shortened(act.given), { tooLong: true }].find((some) => sizeOf(some) <= maxGiven);
     this.#waiting.push({ ...act, ...texts, given, time, id: writeToken(randomness) });
+    return true;
   }
 
   /** Writes what was taken down until now, and forgets what is too old, once a day. */
   flush(): Promise<void> {
     return (this.#writing = this.#writing.then(() => this.#flush()));
+  }
+
+  async #secured(): Promise<boolean> {
+    const before = this.#failures;
+    await this.flush();
+    return this.#failures === before;
   }
 
   async #flush(): Promise<void> {
@@ -91,7 +109,9 @@ export class AuditLog implements Auditor {
       // In the cloud, items of a transaction cost twice as much, and share no commit with others.
       const writes = typeof this.#keeps === 'object' ? changes.map((change) => [change]) : [changes];
       const isWritten = await Promise.all(writes.map((some) => written(table, some)));
-      if (isWritten.includes(false)) this.#lose(records);
+      if (!isWritten.includes(false)) return;
+      this.#failures += 1;
+      this.#lose(records);
     });
     if (this.#unreported > 0) {
       this.#onLoss(this.#unreported);

@@ -39,7 +39,10 @@ export type Act = Omit<AuditRecord, 'time' | 'id'>;
 
 /** Takes acts down. */
 export interface Auditor {
-  record(act: Act): void;
+  /** @returns false: there is no room for it, and it is lost */
+  record(act: Act): boolean;
+  /** Set if no act is answered as done unless it is taken down. Writes what was recorded until now. @returns false: some of it was lost */
+  readonly secured?: (() => Promise<boolean>) | undefined;
 }
 
 /** The longest text of a client that is kept, in characters. */

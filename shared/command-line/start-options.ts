@@ -263,6 +263,12 @@ export const startOptions = {
       default: 90,
     },
   ),
+  /** Answers no act as done that is not taken down. */
+  auditStrict: administration(onOrOff(), {
+    help: 'answer 503 to what changes users, rights or settings and cannot be taken down in the audit log',
+    remark: 'See [audit.md](audit.md#what-it-promises)',
+    default: false,
+  }),
   accessLogInterval: administration(
     duration.check(z.minimum(second, 'Must be at least 1s.'), z.maximum(day, 'Must be at most 24h.')),
     {

@@ -43,6 +43,8 @@ export interface RequestTrace {
   };
   /** The API besides S3 that the request is for. */
   api?: OtherApi | '';
+  /** Whether there was room for it in the audit log. Undefined: it does not belong there. */
+  isTakenDown?: boolean;
   /** The parameters of its action, without secrets. */
   given?: Readonly<Record<string, unknown>>;
   /** True for a request of another API, whose clients read another form of error: unsupported.ts. */

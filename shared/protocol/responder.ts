@@ -91,18 +91,37 @@ export class Responder {
 
   /** Returns the response to an outcome, with the fields that every response has. */
   respond(request: RequestMessage, trace: RequestTrace, answer: Answer): ResponseMessage | Promise<ResponseMessage> {
-    if (!isCrossOrigin(request)) return this.#response(request, trace, answer, []);
+    if (!isCrossOrigin(request)) return this.#secured(request, trace, answer, []);
     const { consoleOrigins } = this.#deps;
     return responseCorsFields(request, consoleOrigins, () => this.#corsFields(request, trace)).then((corsFields) =>
-      this.#response(request, trace, answer, corsFields),
+      this.#secured(request, trace, answer, corsFields),
     );
+  }
+
+  /** Returns a response; where no act may be without a record, one that is not taken down is not answered as done. */
+  #secured(
+    request: RequestMessage,
+    trace: RequestTrace,
+    answer: Answer,
+    corsFields: CorsFields,
+  ): ResponseMessage | Promise<ResponseMessage> {
+    const response = this.#response(request, trace, answer, corsFields);
+    const { audit } = this.#deps;
+    if (audit?.secured === undefined || trace.isTakenDown === undefined || response.status >= 400) return response;
+    const isTakenDown = trace.isTakenDown ? audit.secured() : Promise.resolve(false);
+    return isTakenDown.then((isSecure) => {
+      if (isSecure) return response;
+      const refusal = this.refuse(new S3Error('ServiceUnavailable'), trace);
+      return this.#response(request, trace, refusal, corsFields, { isLogged: false });
+    });
   }
 
   #response(
     request: RequestMessage,
     trace: RequestTrace,
     answer: Answer,
-    corsFields: readonly (readonly [string, string])[],
+    corsFields: CorsFields,
+    { isLogged = true }: { readonly isLogged?: boolean } = {},
   ): ResponseMessage {
     const status = answer.status ?? 200;
     const bodiless = request.method === 'HEAD' || status === 204 || status === 304;
@@ -123,10 +142,10 @@ export class Responder {
     }
     const chunked = answer.xml !== undefined && status < 300 ? true : undefined;
     const body = bodiless ? undefined : (text ?? (answer.body instanceof WholeBytes ? answer.body.bytes : answer.body));
-    const ended = this.#deps.accessLog?.begin(request, trace, { status, fields });
+    const ended = isLogged ? this.#deps.accessLog?.begin(request, trace, { status, fields }) : undefined;
     if (body === undefined || isWhole(body)) {
       const bytes = body === undefined ? 0 : Buffer.byteLength(body);
-      this.#log(request, trace, status, bytes);
+      if (isLogged) this.#log(request, trace, status, bytes);
       ended?.(bytes);
       return { status, fields, body, chunked };
     }
@@ -210,7 +229,7 @@ export class Responder {
   #log(request: RequestMessage, trace: RequestTrace, status: number, bytesOut: number): void {
     const { audit } = this.#deps;
     const act = audit && actOf(request, trace, status);
-    if (act) audit.record(act);
+    if (act) trace.isTakenDown = audit.record(act);
     if (audit && trace.bucket?.audited !== undefined)
       for (const one of dataActsOf(request, trace, status)) audit.record(one);
     if (audit && trace.copied) this.#auditSource(audit, request, trace, status);
@@ -232,6 +251,8 @@ export class Responder {
     });
   }
 }
+
+type CorsFields = readonly (readonly [string, string])[];
 
 function isWhole(body: string | Uint8Array | AsyncIterable<Uint8Array>): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;

@@ -54,6 +54,7 @@ const changes: Readonly<Record<keyof Settings, Change>> = {
   requestLog: { to: { requestLog: 'all' } },
   logRetentionDays: { to: { logRetentionDays: '365' } },
   auditDays: { to: { auditDays: '365' } },
+  auditStrict: { to: { auditStrict: 'true' } },
   adminApi: { to: { adminApi: 'true' } },
   gradual: { to: { gradual: 'false' } },
   requestsPerSecond: { to: { requestsPerSecond: '3000' } },

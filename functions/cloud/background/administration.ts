@@ -36,5 +36,6 @@ export async function administrationOf(cloud: CloudDeps): Promise<CloudAdministr
     },
   });
   const auditDays = Number(process.env['STILLAGE_AUDIT_DAYS'] ?? 0);
-  return { administration, secrets, audit: cloudAuditLog(cloud, { auditDays }) };
+  const auditStrict = process.env['STILLAGE_AUDIT_STRICT'] === 'true';
+  return { administration, secrets, audit: cloudAuditLog(cloud, { auditDays, auditStrict }) };
 }

@@ -124,6 +124,22 @@ describe('the audit log', () => {
     expect([lost, await all()]).toEqual([[1], ['later']]);
   });
 
+  it('tells of a loss to whoever answers nothing without a record', async () => {
+    const [table, clock, randomness] = [new MemoryTable(), new SetClock(), new CountedBytes()];
+    const log = new AuditLog({ table, clock, randomness }, 2, () => undefined, true);
+    expect([log.record(act), await log.secured!()]).toEqual([true, true]);
+    const write = table.write.bind(table);
+    table.write = () => Promise.reject(new Error('no table'));
+    log.record(act);
+    expect(await log.secured!()).toBe(false);
+    table.write = write;
+    log.record(act);
+    expect(await log.secured!()).toBe(true);
+    for (let at = 0; at < 1000; at += 1) expect(log.record(act)).toBe(true);
+    expect(log.record(act)).toBe(false);
+    expect(world().log.secured).toBeUndefined();
+  });
+
   it('is read in pages, by project and bucket', async () => {
     const { log, table, clock } = world();
     for (let at = 0; at < 900; at += 1) log.record({ ...act, event: `${at}`, project: at % 2 ? 'odd' : 'even' });

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
+import { CryptoRandomness } from '../../../shared/adapters/system/crypto-randomness.ts';
+import { auditPage, AuditLog } from '../../../shared/audit/audit-log.ts';
 import { BlobsBusy } from '../../../shared/ports/blob-store.ts';
 import { TableBusy } from '../../../shared/ports/key-value-table.ts';
 import { defineOperation } from '../../../shared/protocol/operation.ts';
+import { SetClock } from '../../support/storage/fixed-deps.ts';
+import { MemoryTable } from '../../support/storage/memory-table.ts';
 import { person, PipelineInProcess } from '../../support/storage/pipeline-in-process.ts';
 
 const owner = person('owner');
@@ -66,4 +70,30 @@ it('gives operations a context that keeps every service when it is spread', asyn
   const service = new PipelineInProcess([owner], { operations: new Map([['ListBuckets', listBuckets]]) });
   expect(await service.send({ method: 'GET', path: '/' }, owner)).toMatchObject({ status: 200 });
   expect(spread).toMatchObject(service.services);
+});
+
+it('answers no change of a setting as done that is not taken down, where that is asked for', async () => {
+  const table = new MemoryTable();
+  const [clock, randomness] = [new SetClock(Date.now()), new CryptoRandomness()];
+  const audit = new AuditLog({ table, clock, randomness }, undefined, () => undefined, true);
+  const service = new PipelineInProcess([owner], { table, clock, audit });
+  const recorded = async (): Promise<readonly string[]> =>
+    (await auditPage(table, { from: 0, to: clock.now() })).records.map(({ event }) => event);
+  const put = (name: string) => service.send({ method: 'PUT', path: `/${name}` }, owner);
+  expect((await put('first')).status).toBe(200);
+  // At once, not within a second.
+  expect(await recorded()).toEqual(['CreateBucket']);
+
+  const write = table.write.bind(table);
+  table.write = (changes, ...more) =>
+    changes.some(({ key }) => key.pk.startsWith('audit')) ? Promise.reject(new TableBusy()) : write(changes, ...more);
+  expect(await put('second')).toMatchObject({ status: 503, code: 'ServiceUnavailable' });
+  // What changes nothing there, and data, need no record.
+  expect((await service.send({ path: '/first' }, owner)).status).toBe(200);
+  expect((await service.send({ method: 'PUT', path: '/first/key', body: 'x' }, owner)).status).toBe(200);
+  expect((await service.send({ method: 'DELETE', path: '/none' }, owner)).status).toBe(404);
+
+  table.write = write;
+  expect((await put('third')).status).toBe(200);
+  expect(await recorded()).toEqual(['CreateBucket', 'CreateBucket']);
 });

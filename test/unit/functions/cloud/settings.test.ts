@@ -32,6 +32,7 @@ describe('the settings of a process in the cloud', () => {
       signatureV2: true,
       customerKeys: true,
       auditDays: 0,
+      auditStrict: false,
       uploadMemory: 2 ** 30,
       logsEveryRequest: false,
       regions: undefined,
