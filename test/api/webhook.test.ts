@@ -2,6 +2,7 @@ import {
   AttachUserPolicyCommand,
   CreateAccessKeyCommand,
   CreateUserCommand,
+  DeleteUserPolicyCommand,
   PutUserPolicyCommand,
 } from '@aws-sdk/client-iam';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { webhookSignature } from '../../shared/adapters/system/webhooks.ts';
 import type { AuditRecord } from '../../shared/audit/audit-record.ts';
 import { expectError, textOf, textsOf } from '../support/clients/expect-error.ts';
+import { HeldRequest } from '../support/clients/held-request.ts';
 import { allowing, iamClient } from '../support/clients/iam.ts';
 import { exchange, type RawResponse } from '../support/clients/raw-client.ts';
 import { anonymous, signed, type Key, type Unsigned } from '../support/clients/signer.ts';
@@ -316,6 +318,17 @@ describe.skipIf(isExternal)('ListEventDeliveries and ReplayEvents', () => {
     await untilFound(() => recordsIn(receiver.calls).length >= 2);
     expect(recordsIn(receiver.calls).map(({ s3 }) => s3.bucket.name)).toEqual([lost, lost]);
     expect(await failed(lost)).toEqual([]);
+    expect(await failed(other)).toEqual([foreign]);
+
+    // A right that ends while the request is on its way.
+    const replayer = await limitedUser('replayer', allowing('stillage:ReplayEvents', `arn:aws:s3:::${other}`));
+    const { url } = world.service;
+    const request = { method: 'POST', path: `/${other}`, query: 'event-deliveries', body: 'ignored' };
+    const held = await HeldRequest.begin({ url, host: new URL(url).host }, request, { key: replayer });
+    const iam = iamClient(url, alice);
+    await iam.send(new DeleteUserPolicyCommand({ UserName: 'replayer', PolicyName: 'own' }));
+    iam.destroy();
+    expectError(await held.finish(), 403, 'AccessDenied');
     expect(await failed(other)).toEqual([foreign]);
 
     expect((await ask('DELETE', 'webhook&name=dead')).status).toBe(204);
