@@ -95,5 +95,5 @@ it('answers no change of a setting as done that is not taken down, where that is
 
   table.write = write;
   expect((await put('third')).status).toBe(200);
-  expect(await recorded()).toEqual(['CreateBucket', 'CreateBucket']);
+  expect(await recorded()).toEqual(['CreateBucket', 'DeleteBucket', 'CreateBucket']);
 });
